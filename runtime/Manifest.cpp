@@ -1,0 +1,246 @@
+//===- Manifest.cpp - what a manifest says --------------------------------===//
+
+#include "runtime/Manifest.h"
+#include "runtime/Error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <iterator>
+
+using namespace qm::runtime;
+using nlohmann::json;
+
+namespace {
+
+constexpr int64_t manifestVersion = 1;
+
+// In the order of Role.
+constexpr const char *roleNames[] = {"q",      "k", "v",  "buffer",
+                                     "scalar", "o", "lse"};
+
+/// Reads fields and remembers where it is, so that every message says which
+/// file, kernel and field is wrong. The first failure sticks.
+class Reader {
+public:
+  explicit Reader(const char *origin) : origin(origin) {}
+
+  int status = QM_OK;
+  std::string where = "the file";
+
+  bool invalid(const std::string &what) {
+    if (status == QM_OK)
+      status = fail(QM_ERROR_MANIFEST_INVALID,
+                    "%s: in %s, %s\nhelp: build the manifest again with `qmc "
+                    "build --emit=json`",
+                    origin, where.c_str(), what.c_str());
+    return false;
+  }
+
+  const json *field(const json &object, const char *name) {
+    auto found = object.find(name);
+    if (found != object.end())
+      return &*found;
+    invalid(std::string("field '") + name + "' is missing");
+    return nullptr;
+  }
+
+  bool text(const json &object, const char *name, std::string &out) {
+    const json *value = field(object, name);
+    if (!value)
+      return false;
+    if (!value->is_string() || value->get_ref<const std::string &>().empty())
+      return invalid(std::string("field '") + name +
+                     "' must be a non-empty string");
+    out = value->get<std::string>();
+    // A C string ends at the first NUL: "a\0b" would name another symbol.
+    if (out.find('\0') != std::string::npos)
+      return invalid(std::string("field '") + name + "' contains a NUL");
+    return true;
+  }
+
+  bool integer(const json &object, const char *name, int64_t least,
+               int64_t most, int64_t &out) {
+    const json *value = field(object, name);
+    if (!value)
+      return false;
+    if (!isIntegerBetween(*value, least, most))
+      return invalid(
+          std::string("field '") + name + "' is " +
+          value->dump(-1, ' ', true, json::error_handler_t::replace) +
+          ", not an integer from " + std::to_string(least) + " to " +
+          std::to_string(most));
+    out = value->get<int64_t>();
+    return true;
+  }
+
+  static bool isIntegerBetween(const json &value, int64_t least, int64_t most) {
+    if (value.is_number_unsigned())
+      return value.get<uint64_t>() <= static_cast<uint64_t>(most) &&
+             value.get<int64_t>() >= least;
+    return value.is_number_integer() && value.get<int64_t>() >= least &&
+           value.get<int64_t>() <= most;
+  }
+
+private:
+  const char *origin;
+};
+
+bool readShape(Reader &reader, const json &value, std::vector<int64_t> &shape) {
+  if (!value.is_array() || value.size() > 8)
+    return reader.invalid(
+        "field 'shape' must be an array of at most 8 extents");
+  for (const json &extent : value) {
+    if (!Reader::isIntegerBetween(extent, -1, INT32_MAX) || extent == 0)
+      return reader.invalid("an extent of 'shape' must be -1 or from 1 to " +
+                            std::to_string(INT32_MAX));
+    shape.push_back(extent.get<int64_t>());
+  }
+  return true;
+}
+
+bool readArgument(Reader &reader, const json &value, Argument &argument) {
+  if (!value.is_object())
+    return reader.invalid("an element of 'args' is not an object");
+  std::string kind, role, dtype;
+  if (!reader.text(value, "name", argument.name) ||
+      !reader.text(value, "kind", kind) || !reader.text(value, "role", role) ||
+      !reader.text(value, "dtype", dtype))
+    return false;
+
+  auto known = std::find(std::begin(roleNames), std::end(roleNames), role);
+  if (known == std::end(roleNames))
+    return reader.invalid("argument '" + argument.name +
+                          "' has the unknown role '" + role + "'");
+  argument.role = static_cast<Role>(known - std::begin(roleNames));
+  if (!parseDataType(dtype, argument.dtype))
+    return reader.invalid("argument '" + argument.name +
+                          "' has the unknown dtype '" + dtype + "'");
+  if (kind != (argument.isScalar() ? "scalar" : "tensor"))
+    return reader.invalid("argument '" + argument.name + "' has kind '" + kind +
+                          "' but role '" + role + "'");
+  if (argument.isScalar()) {
+    if (argument.dtype != DataType::I32 && argument.dtype != DataType::F32)
+      return reader.invalid("scalar '" + argument.name + "' has dtype '" +
+                            dtype + "', not i32 or f32");
+    return true;
+  }
+  const json *shape = reader.field(value, "shape");
+  return shape && readShape(reader, *shape, argument.shape);
+}
+
+/// q, k, v and o have rank 4 and agree in their static extents; lse has rank 3.
+bool checkSignature(Reader &reader, Signature &signature) {
+  int *positions[] = {&signature.q, &signature.k, &signature.v,  nullptr,
+                      nullptr,      &signature.o, &signature.lse};
+  for (size_t i = 0; i < signature.arguments.size(); ++i) {
+    const Argument &argument = signature.arguments[i];
+    signature.slots += argument.isScalar() ? 1 : 1 + 2 * argument.rank();
+    int *position = positions[static_cast<int>(argument.role)];
+    if (!position)
+      continue;
+    if (*position >= 0)
+      return reader.invalid(std::string("two arguments have the role '") +
+                            roleName(argument.role) + "'");
+    *position = static_cast<int>(i);
+    int rank = argument.role == Role::Lse ? 3 : 4;
+    if (argument.rank() != rank)
+      return reader.invalid("argument '" + argument.name + "' has rank " +
+                            std::to_string(argument.rank()) + ", its role '" +
+                            roleName(argument.role) + "' needs " +
+                            std::to_string(rank));
+  }
+  if (signature.q < 0 || signature.k < 0 || signature.v < 0 || signature.o < 0)
+    return reader.invalid("'args' must have one argument of each of the roles "
+                          "q, k, v and o");
+  if (signature.slots > maxSlots)
+    return reader.invalid("'args' need " + std::to_string(signature.slots) +
+                          " slots, the limit is " + std::to_string(maxSlots));
+  return true;
+}
+
+/// Images lie beside the manifest; a name must not lead anywhere else.
+bool staysBeside(const std::string &name) {
+  return name[0] != '/' && ("/" + name + "/").find("/../") == std::string::npos;
+}
+
+bool readEntry(Reader &reader, const json &value, ManifestEntry &entry) {
+  if (!value.is_object())
+    return reader.invalid("an element of 'kernels' is not an object");
+  if (!reader.text(value, "name", entry.signature.kernel))
+    return false;
+  reader.where = "kernel '" + entry.signature.kernel + "'";
+  if (!reader.text(value, "target", entry.target) ||
+      !reader.text(value, "entry", entry.entry) ||
+      !reader.text(value, "image", entry.image) ||
+      !reader.integer(value, "tile_m", 1, 65536, entry.tileM) ||
+      !reader.integer(value, "tile_n", 1, 65536, entry.tileN))
+    return false;
+  if (!staysBeside(entry.image))
+    return reader.invalid("image '" + entry.image +
+                          "' is not a file beside the manifest");
+  if (!entry.isCpu() &&
+      (!reader.integer(value, "threads", 1, 1024, entry.threads) ||
+       !reader.integer(value, "shared_bytes", 0, 1 << 20, entry.sharedBytes)))
+    return false;
+
+  const json *arguments = reader.field(value, "args");
+  if (!arguments)
+    return false;
+  if (!arguments->is_array())
+    return reader.invalid("field 'args' must be an array");
+  for (const json &argument : *arguments) {
+    entry.signature.arguments.emplace_back();
+    if (!readArgument(reader, argument, entry.signature.arguments.back()))
+      return false;
+  }
+  return checkSignature(reader, entry.signature);
+}
+
+} // namespace
+
+const char *qm::runtime::roleName(Role role) {
+  return roleNames[static_cast<int>(role)];
+}
+
+int qm::runtime::parseManifest(std::string_view text, const char *origin,
+                               std::vector<ManifestEntry> &entries) {
+  Reader reader(origin);
+  json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (root.is_discarded()) {
+    reader.invalid("the text is not JSON (or is cut short)");
+    return reader.status;
+  }
+  if (!root.is_object() || !root.contains("qm_manifest")) {
+    reader.invalid("there is no field 'qm_manifest': this is another kind of "
+                   "file");
+    return reader.status;
+  }
+  const json &version = root["qm_manifest"];
+  if (!Reader::isIntegerBetween(version, 1, INT32_MAX)) {
+    reader.invalid("field 'qm_manifest' is not a version number");
+    return reader.status;
+  }
+  if (version != manifestVersion)
+    return fail(
+        QM_ERROR_MANIFEST_VERSION,
+        "%s has manifest version %lld, this runtime reads version "
+        "%lld\nhelp: build it with the qmc that belongs to this runtime",
+        origin, static_cast<long long>(version.get<int64_t>()),
+        static_cast<long long>(manifestVersion));
+
+  const json *kernels = reader.field(root, "kernels");
+  if (!kernels)
+    return reader.status;
+  if (!kernels->is_array()) {
+    reader.invalid("field 'kernels' must be an array");
+    return reader.status;
+  }
+  std::vector<ManifestEntry> read;
+  for (const json &kernel : *kernels) {
+    read.emplace_back();
+    if (!readEntry(reader, kernel, read.back()))
+      return reader.status;
+  }
+  entries = std::move(read);
+  return QM_OK;
+}

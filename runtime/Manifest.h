@@ -1,0 +1,67 @@
+//===- Manifest.h - what a manifest says ------------------------*- C++ -*-===//
+//
+// The launch contract (lowering/README.md) as data, read from the JSON that
+// `qmc build` writes. Parsing checks everything the rest of the runtime relies
+// on, so a damaged or foreign file is an error here and never a crash later.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/DataType.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qm::runtime {
+
+enum class Role : uint8_t { Q, K, V, Buffer, Scalar, O, Lse };
+
+/// "q", "lse" and so on, as in manifests.
+const char *roleName(Role role);
+
+struct Argument {
+  std::string name;
+  Role role;
+  DataType dtype;
+  std::vector<int64_t> shape; ///< -1: a run-time extent; empty for a scalar
+
+  bool isScalar() const { return role == Role::Scalar; }
+  bool isOutput() const { return role == Role::O || role == Role::Lse; }
+  int rank() const { return static_cast<int>(shape.size()); }
+  bool operator==(const Argument &) const = default;
+};
+
+/// Slots a kernel may have: what fits the 4096 bytes of kernel parameters that
+/// every NVIDIA GPU takes.
+constexpr int64_t maxSlots = 512;
+
+/// What a caller must pass, the same for every image of a kernel.
+struct Signature {
+  std::string kernel;
+  std::vector<Argument> arguments;
+  int q = -1, k = -1, v = -1, o = -1, lse = -1; ///< positions; lse may be -1
+  int64_t slots = 0;
+
+  bool operator==(const Signature &) const = default;
+};
+
+/// One entry of the manifest's "kernels": one image for one target.
+struct ManifestEntry {
+  Signature signature;
+  std::string target; ///< "sm_80", "sm_90a", "cpu"
+  std::string entry;  ///< symbol in the image
+  std::string image;  ///< file beside the manifest
+  int64_t tileM = 0;  ///< query rows a tile
+  int64_t tileN = 0;  ///< keys a block
+  int64_t threads = 0;
+  int64_t sharedBytes = 0;
+
+  bool isCpu() const { return target.compare(0, 3, "cpu") == 0; }
+};
+
+/// Parses a manifest; `origin` names it in messages. Returns a qm_status.
+int parseManifest(std::string_view text, const char *origin,
+                  std::vector<ManifestEntry> &entries);
+
+} // namespace qm::runtime

@@ -1,0 +1,170 @@
+//===- PackArguments.cpp - a call's values to 64-bit slots ----------------===//
+
+#include "runtime/PackArguments.h"
+#include "runtime/CheckTensor.h"
+#include "runtime/Error.h"
+
+#include <bit>
+
+using namespace qm::runtime;
+
+namespace {
+
+long long ll(int64_t value) { return value; }
+
+/// Every argument has a value of its kind; no tensor is null.
+int checkKinds(const Signature &signature, const qm_value *values) {
+  for (size_t i = 0; i < signature.arguments.size(); ++i) {
+    const Argument &argument = signature.arguments[i];
+    int32_t expected = !argument.isScalar()              ? QM_TENSOR
+                       : argument.dtype == DataType::I32 ? QM_I32
+                                                         : QM_F32;
+    const char *maker[] = {"", "qm_tensor", "qm_i32", "qm_f32"};
+    if (values[i].kind != expected)
+      return fail(QM_ERROR_ARGUMENT_KIND,
+                  "argument %zu of kernel '%s', '%s', has value kind %d, not "
+                  "%d\nhelp: make it with %s",
+                  i, signature.kernel.c_str(), argument.name.c_str(),
+                  values[i].kind, expected, maker[expected]);
+    if (expected == QM_TENSOR && !values[i].as.tensor)
+      return fail(QM_ERROR_TENSOR_NULL,
+                  "argument %zu of kernel '%s', '%s', is a null tensor\nhelp: "
+                  "pass a DLTensor",
+                  i, signature.kernel.c_str(), argument.name.c_str());
+  }
+  return QM_OK;
+}
+
+/// The packed tensors by role, and what they must agree on.
+class Relations {
+public:
+  explicit Relations(const Signature &signature) : signature(signature) {}
+
+  void add(const View &view) {
+    if (view.argument->role != Role::Buffer)
+      extentsOf[static_cast<int>(view.argument->role)] = view.extents;
+    else if (view.empty())
+      emptyBuffer = view.name();
+  }
+
+  const int64_t *extents(Role role) const {
+    return extentsOf[static_cast<int>(role)];
+  }
+
+  int check() const {
+    for (const Shared &pair : shared)
+      if (int status = checkShared(pair))
+        return status;
+    const int64_t *q = extents(Role::Q), *k = extents(Role::K);
+    if (k[1] == 0 ? q[1] != 0 : q[1] % k[1] != 0)
+      return fail(
+          QM_ERROR_HEAD_GROUPS,
+          "'%s' has %lld heads and '%s' has %lld: not a multiple\nhelp: "
+          "the query heads are divided evenly among the key heads",
+          name(Role::Q), ll(q[1]), name(Role::K), ll(k[1]));
+    // A gather clamps its index to [0, extent - 1]: there must be an element.
+    bool runs = q[0] != 0 && q[1] != 0 && q[2] != 0 && k[2] != 0;
+    if (emptyBuffer && runs)
+      return fail(
+          QM_ERROR_TENSOR_SIZE,
+          "buffer '%s' is empty, but the kernel reads it\nhelp: pass at "
+          "least one element",
+          emptyBuffer);
+    return QM_OK;
+  }
+
+private:
+  /// Extents that two tensors of a call share.
+  struct Shared {
+    Role first;
+    int firstDim;
+    Role second;
+    int secondDim;
+  };
+  static constexpr Shared shared[] = {
+      {Role::Q, 0, Role::K, 0},   {Role::Q, 0, Role::V, 0},
+      {Role::K, 1, Role::V, 1},   {Role::K, 2, Role::V, 2},
+      {Role::Q, 3, Role::K, 3},   {Role::Q, 0, Role::O, 0},
+      {Role::Q, 1, Role::O, 1},   {Role::Q, 2, Role::O, 2},
+      {Role::V, 3, Role::O, 3},   {Role::Q, 0, Role::Lse, 0},
+      {Role::Q, 1, Role::Lse, 1}, {Role::Q, 2, Role::Lse, 2},
+  };
+
+  int checkShared(const Shared &pair) const {
+    const int64_t *first = extents(pair.first), *second = extents(pair.second);
+    if (!second || first[pair.firstDim] == second[pair.secondDim])
+      return QM_OK; // there may be no lse
+    return fail(
+        QM_ERROR_TENSOR_SHAPE,
+        "extent %d of '%s' is %lld but extent %d of '%s' is %lld\nhelp: "
+        "they must be equal",
+        pair.firstDim, name(pair.first), ll(first[pair.firstDim]),
+        pair.secondDim, name(pair.second), ll(second[pair.secondDim]));
+  }
+
+  const char *name(Role role) const {
+    const int at[] = {signature.q, signature.k, signature.v,  -1,
+                      -1,          signature.o, signature.lse};
+    return signature.arguments[at[static_cast<int>(role)]].name.c_str();
+  }
+
+  const Signature &signature;
+  const int64_t *extentsOf[7] = {}; // by role; none for buffers and scalars
+  const char *emptyBuffer = nullptr;
+};
+
+} // namespace
+
+int64_t PackedCall::tiles(int64_t tileM) const {
+  int64_t heads = batch * queryHeads; // each at most 2^31
+  int64_t rows = (queries + tileM - 1) / tileM;
+  int64_t product;
+  if (__builtin_mul_overflow(heads, rows, &product) || product > INT32_MAX)
+    return -1;
+  return product;
+}
+
+int qm::runtime::packArguments(const Signature &signature,
+                               const qm_value *values, size_t count,
+                               PackedCall &packed) {
+  if (count != signature.arguments.size())
+    return fail(QM_ERROR_ARGUMENT_COUNT,
+                "the call has %zu arguments, kernel '%s' takes %zu\nhelp: pass "
+                "inputs, then outputs, in the order of qm_kernel_get_argument",
+                count, signature.kernel.c_str(), signature.arguments.size());
+  if (!values)
+    return fail(QM_ERROR_NULL_ARGUMENT,
+                "the arguments of kernel '%s' are null\nhelp: pass an array of "
+                "qm_value",
+                signature.kernel.c_str());
+
+  if (int status = checkKinds(signature, values))
+    return status;
+  if (int status = chooseDevice(signature, values, packed.device))
+    return status;
+
+  Relations relations(signature);
+  int64_t *slot = packed.slots;
+  for (size_t i = 0; i < count; ++i) {
+    const Argument &argument = signature.arguments[i];
+    if (argument.isScalar()) {
+      *slot++ = argument.dtype == DataType::I32
+                    ? static_cast<int64_t>(values[i].as.i32)
+                    : std::bit_cast<uint32_t>(values[i].as.f32);
+      continue;
+    }
+    View view{&argument, values[i].as.tensor, slot + 1,
+              slot + 1 + argument.rank()};
+    if (int status = checkTensor(view, packed.device, *slot))
+      return status;
+    relations.add(view);
+    slot += 1 + 2 * argument.rank();
+  }
+  if (int status = relations.check())
+    return status;
+  const int64_t *q = relations.extents(Role::Q);
+  packed.batch = q[0];
+  packed.queryHeads = q[1];
+  packed.queries = q[2];
+  return QM_OK;
+}

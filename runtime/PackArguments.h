@@ -1,0 +1,30 @@
+//===- PackArguments.h - a call's values to 64-bit slots --------*- C++ -*-===//
+//
+// Checks every value of a call against the kernel's signature and writes the
+// slots of the launch contract (lowering/README.md). The same for every target;
+// nothing is launched, written or allocated here.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Manifest.h"
+
+namespace qm::runtime {
+
+/// A checked call, ready to launch.
+struct PackedCall {
+  int64_t slots[maxSlots];
+  DLDevice device; ///< {kDLCPU, 0} or {kDLCUDA, ordinal}
+  int64_t batch = 0, queryHeads = 0, queries = 0;
+
+  /// CTAs or CPU tiles of the call: B Hq ceil(Sq / tileM); at most INT32_MAX,
+  /// else -1.
+  int64_t tiles(int64_t tileM) const;
+};
+
+/// Returns a qm_status. Requires every `values[i].as.tensor` to be null or a
+/// readable DLTensor; everything else about the values may be wrong.
+int packArguments(const Signature &signature, const qm_value *values,
+                  size_t count, PackedCall &packed);
+
+} // namespace qm::runtime

@@ -1,0 +1,20 @@
+//===- ImageFormat.h - is this a cubin or PTX? ------------------*- C++ -*-===//
+//
+// The driver takes an image as a pointer without a length and reads as far as
+// the image's own headers say. So a cut or damaged file is found here.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <string_view>
+
+namespace qm::runtime::cuda {
+
+/// A whole ELF file for CUDA: every header and section lies inside it.
+bool isCubin(std::string_view image);
+
+/// PTX text: it has a .version directive before any other. A terminating NUL
+/// may be part of the text.
+bool isPtx(std::string_view image);
+
+} // namespace qm::runtime::cuda

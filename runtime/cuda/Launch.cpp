@@ -1,0 +1,60 @@
+//===- Launch.cpp - a packed call on a GPU --------------------------------===//
+
+#include "runtime/cuda/Launch.h"
+#include "runtime/Error.h"
+#include "runtime/Library.h"
+#include "runtime/cuda/ContextScope.h"
+#include "runtime/cuda/Target.h"
+
+using namespace qm::runtime;
+using namespace qm::runtime::cuda;
+
+int qm::runtime::cuda::launch(const qm_kernel &kernel, const PackedCall &call,
+                              void *streamHandle) {
+  const Driver *driver = nullptr;
+  const DeviceInfo *device = nullptr;
+  const Variant *variant = nullptr;
+  if (int status = getDevice(call.device.device_id, driver, device))
+    return status;
+  if (int status = selectVariant(kernel, *device, variant))
+    return status;
+  int64_t tiles = call.tiles(variant->entry.tileM);
+  if (tiles < 0)
+    return failTooManyTiles(kernel.signature, call, variant->entry.tileM);
+
+  auto stream = static_cast<Stream>(streamHandle);
+  ContextScope scope(*driver);
+  if (int status = scope.enter(*device, stream))
+    return status;
+  const LoadedImage *image = nullptr;
+  if (int status = variant->loaded.get(*driver, *device, scope.context(),
+                                       *variant, image))
+    return status;
+
+  // The kernel's one parameter is the array itself; the driver copies it.
+  void *parameters[] = {const_cast<int64_t *>(call.slots)};
+  Result result = driver->launchKernel(
+      image->function, static_cast<unsigned>(tiles), 1, 1,
+      static_cast<unsigned>(variant->entry.threads), 1, 1,
+      static_cast<unsigned>(variant->entry.sharedBytes), stream, parameters,
+      nullptr);
+  if (result != success)
+    return failCall(*driver, result, "the kernel cannot be launched");
+  return QM_OK;
+}
+
+int qm::runtime::cuda::prepare(const qm_kernel &kernel, int ordinal) {
+  const Driver *driver = nullptr;
+  const DeviceInfo *device = nullptr;
+  const Variant *variant = nullptr;
+  if (int status = getDevice(ordinal, driver, device))
+    return status;
+  if (int status = selectVariant(kernel, *device, variant))
+    return status;
+  ContextScope scope(*driver);
+  if (int status = scope.enter(*device, nullptr))
+    return status;
+  const LoadedImage *image = nullptr;
+  return variant->loaded.get(*driver, *device, scope.context(), *variant,
+                             image);
+}

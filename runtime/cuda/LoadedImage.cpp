@@ -1,0 +1,184 @@
+//===- LoadedImage.cpp - an image in the contexts that use it -------------===//
+
+#include "runtime/cuda/LoadedImage.h"
+#include "runtime/Error.h"
+#include "runtime/Library.h"
+
+#include <memory>
+
+using namespace qm::runtime;
+using namespace qm::runtime::cuda;
+
+namespace {
+
+/// Dynamic shared memory a kernel gets without asking for more.
+constexpr int64_t defaultSharedBytes = 48 * 1024;
+
+/// One loading of a variant; unloads what it loaded unless it succeeds.
+class Loader {
+public:
+  Loader(const Driver &driver, const DeviceInfo &device, const Variant &variant)
+      : driver(driver), device(device), entry(variant.entry),
+        data(variant.data) {}
+
+  int run(LoadedImage &image) {
+    int status = loadModule();
+    if (status == QM_OK)
+      status = findFunction();
+    if (status == QM_OK)
+      status = checkLimits();
+    if (status != QM_OK && module)
+      driver.moduleUnload(module);
+    image.module = module;
+    image.function = function;
+    return status;
+  }
+
+private:
+  const char *name() const { return entry.image.c_str(); }
+
+  int loadModule() {
+    char log[2048] = "";
+    int keys[] = {jitErrorLogBuffer, jitErrorLogBufferBytes};
+    void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+    Result result = driver.moduleLoadDataEx(&module, data, 2, keys, values);
+    log[sizeof log - 1] = '\0';
+    switch (result) {
+    case success:
+      return QM_OK;
+    case errorNoBinaryForGpu:
+    case errorUnsupportedPtxVersion:
+      return fail(QM_ERROR_IMAGE_TOO_NEW,
+                  "image '%s' (target %s) is for a later GPU or driver than "
+                  "this one (compute capability %d.%d, CUDA error %d)%s%s\n"
+                  "help: add a target this GPU runs (qmc build --arch), or "
+                  "update the driver",
+                  name(), entry.target.c_str(), device.major, device.minor,
+                  result, *log ? "\n" : "", log);
+    case errorInvalidImage:
+    case errorInvalidPtx:
+    case errorInvalidSource:
+      return fail(QM_ERROR_IMAGE_REJECTED,
+                  "the driver rejects image '%s' (target %s, CUDA error "
+                  "%d)%s%s\nhelp: build it again; the file may be damaged",
+                  name(), entry.target.c_str(), result, *log ? "\n" : "", log);
+    default:
+      return failCall(driver, result, "cannot load a kernel image");
+    }
+  }
+
+  int findFunction() {
+    Result result =
+        driver.moduleGetFunction(&function, module, entry.entry.c_str());
+    if (result == errorNotFound)
+      return fail(QM_ERROR_IMAGE_REJECTED,
+                  "image '%s' has no entry '%s'\nhelp: the manifest and the "
+                  "image are not of one build",
+                  name(), entry.entry.c_str());
+    if (result != success)
+      return failCall(driver, result, "cannot find a kernel in its image");
+    size_t offset = 0, bytes = 0;
+    int64_t expected = entry.signature.slots * 8;
+    if (driver.funcGetParamInfo &&
+        driver.funcGetParamInfo(function, 0, &offset, &bytes) == success &&
+        static_cast<int64_t>(bytes) != expected)
+      return fail(QM_ERROR_IMAGE_REJECTED,
+                  "entry '%s' of image '%s' takes %zu bytes of slots, the "
+                  "manifest says %lld\nhelp: the manifest and the image are "
+                  "not of one build",
+                  entry.entry.c_str(), name(), bytes,
+                  static_cast<long long>(expected));
+    return QM_OK;
+  }
+
+  int checkLimits() {
+    int maxThreads = 0, staticBytes = 0;
+    Result result = driver.funcGetAttribute(
+        &maxThreads, functionMaxThreadsPerBlock, function);
+    if (result == success)
+      result = driver.funcGetAttribute(&staticBytes, functionStaticSharedBytes,
+                                       function);
+    if (result != success)
+      return failCall(driver, result, "cannot read a kernel's attributes");
+    if (entry.threads > maxThreads)
+      return fail(QM_ERROR_KERNEL_LIMITS,
+                  "kernel '%s' needs %lld threads a CTA, its image allows %d "
+                  "on this GPU\nhelp: build with fewer warps",
+                  entry.entry.c_str(), static_cast<long long>(entry.threads),
+                  maxThreads);
+    int64_t shared = staticBytes + entry.sharedBytes;
+    if (shared > device.maxSharedBytes)
+      return fail(QM_ERROR_KERNEL_LIMITS,
+                  "kernel '%s' needs %lld bytes of shared memory, this GPU "
+                  "(compute capability %d.%d) has %d a CTA\nhelp: build for "
+                  "this target, or with a smaller tile or fewer stages",
+                  entry.entry.c_str(), static_cast<long long>(shared),
+                  device.major, device.minor, device.maxSharedBytes);
+    if (shared <= defaultSharedBytes)
+      return QM_OK;
+    result = driver.funcSetAttribute(function, functionMaxDynamicSharedBytes,
+                                     static_cast<int>(entry.sharedBytes));
+    if (result != success)
+      return failCall(driver, result, "cannot reserve shared memory");
+    return QM_OK;
+  }
+
+  const Driver &driver;
+  const DeviceInfo &device;
+  const ManifestEntry &entry;
+  const void *data;
+  Module module = nullptr;
+  Function function = nullptr;
+};
+
+} // namespace
+
+LoadedImages::~LoadedImages() {
+  const Driver *driver = nullptr;
+  LoadedImage *image = head.load(std::memory_order_acquire);
+  if (image && getDriver(driver) != QM_OK)
+    return;
+  while (image) {
+    // A context that is gone took its modules along.
+    if (driver->ctxPushCurrent(image->context) == success) {
+      driver->moduleUnload(image->module);
+      Context popped;
+      driver->ctxPopCurrent(&popped);
+    }
+    LoadedImage *next = image->next;
+    delete image;
+    image = next;
+  }
+}
+
+const LoadedImage *LoadedImages::find(Context context,
+                                      unsigned long long id) const {
+  LoadedImage *image = head.load(std::memory_order_acquire);
+  while (image && (image->context != context || image->contextId != id))
+    image = image->next;
+  return image;
+}
+
+int LoadedImages::get(const Driver &driver, const DeviceInfo &device,
+                      Context context, const Variant &variant,
+                      const LoadedImage *&image) {
+  // A new context may get a dead one's address; only the id tells them apart.
+  unsigned long long id = 0;
+  if (driver.ctxGetId)
+    driver.ctxGetId(context, &id);
+  if ((image = find(context, id)))
+    return QM_OK;
+
+  std::lock_guard<std::mutex> lock(mutex);
+  if ((image = find(context, id)))
+    return QM_OK;
+  auto fresh = std::make_unique<LoadedImage>();
+  if (int status = Loader(driver, device, variant).run(*fresh))
+    return status;
+  fresh->context = context;
+  fresh->contextId = id;
+  fresh->next = head.load(std::memory_order_relaxed);
+  head.store(fresh.get(), std::memory_order_release);
+  image = fresh.release();
+  return QM_OK;
+}
