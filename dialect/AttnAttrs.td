@@ -1,0 +1,57 @@
+//===- AttnAttrs.td - decisions as attributes -----------------------------===//
+#ifndef ATTN_ATTRS_TD
+#define ATTN_ATTRS_TD
+
+include "dialect/AttnDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Attn_PrecisionAttr : AttrDef<Attn_Dialect, "Precision"> {
+  let mnemonic = "precision";
+  let summary = "the element type of every operand, product and statistic";
+  let description = [{
+    Written by AssignPrecision. `qk` and `pv` are the operand types of the two
+    products, `p` the type that probabilities are rounded to, `score`, `stat`
+    and `acc` the types of scores, of row maximum and sum, and of the
+    accumulator. `--set precision.p=f32` overrides one field.
+  }];
+  let parameters = (ins "::mlir::Type":$qk, "::mlir::Type":$pv,
+                        "::mlir::Type":$p, "::mlir::Type":$score,
+                        "::mlir::Type":$stat, "::mlir::Type":$acc);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "how a kernel runs on a target";
+  let description = [{
+    Written by ChooseSchedule from the target model; `--set schedule.tile_n=32`
+    overrides one field.
+
+    * `target`: a name in `lowering/common/TargetInfo`;
+    * `tile_m`: query rows of a tile; `tile_n`: keys of a block;
+    * `warps`: warps of a CTA (1 on a CPU);
+    * `stages`: key and value blocks in flight (1 on a CPU);
+    * `micro_m`, `micro_n`: the register tile of a CPU product: query lanes by
+      keys or output columns (0 on a GPU, where the instruction decides).
+  }];
+  let parameters = (ins StringRefParameter<"target name">:$target,
+                        "int64_t":$tile_m, "int64_t":$tile_n,
+                        "int64_t":$warps, "int64_t":$stages,
+                        DefaultValuedParameter<"int64_t", "0">:$micro_m,
+                        DefaultValuedParameter<"int64_t", "0">:$micro_n);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Attn_Extent : I32EnumAttr<"Extent", "an extent of the call", [
+    I32EnumAttrCase<"Batch", 0, "batch">, I32EnumAttrCase<"Heads", 1, "heads">,
+    I32EnumAttrCase<"KvHeads", 2, "kv_heads">,
+    I32EnumAttrCase<"Query", 3, "query">, I32EnumAttrCase<"Key", 4, "key">]> {
+  let cppNamespace = "::qm::attn";
+  let genSpecializedAttr = 0;
+}
+def Attn_ExtentAttr : EnumAttr<Attn_Dialect, Attn_Extent, "extent_kind"> {
+  let assemblyFormat = "$value";
+}
+
+#endif // ATTN_ATTRS_TD

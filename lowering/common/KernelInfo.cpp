@@ -1,0 +1,117 @@
+// The launch contract of a kernel as data.
+#include "lowering/common/KernelInfo.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::lowering;
+
+static std::string dtypeName(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+static std::string roleOf(attn::KernelOp kernel, unsigned index, Type type) {
+  unsigned inputs = kernel.getNumInputs();
+  if (index < 3)
+    return std::string(1, "qkv"[index]);
+  if (index >= inputs)
+    return index == inputs ? "o" : "lse";
+  return isa<RankedTensorType>(type) ? "buffer" : "scalar";
+}
+
+KernelInfo KernelInfo::get(attn::KernelOp kernel) {
+  KernelInfo info;
+  info.name = kernel.getSymName().str();
+  unsigned slot = 0;
+  for (BlockArgument value : kernel.getArguments()) {
+    unsigned index = value.getArgNumber();
+    ArgumentInfo argument;
+    argument.name = cast<StringAttr>(kernel.getArgNames()[index]).str();
+    argument.role = roleOf(kernel, index, value.getType());
+    argument.slot = slot;
+    if (auto tensor = dyn_cast<RankedTensorType>(value.getType())) {
+      argument.tensor = true;
+      argument.dtype = dtypeName(tensor.getElementType());
+      for (int64_t extent : tensor.getShape())
+        argument.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
+    } else {
+      argument.dtype = dtypeName(value.getType());
+    }
+    slot += argument.slotCount();
+    info.arguments.push_back(std::move(argument));
+  }
+  if (attn::ScheduleAttr schedule = kernel.getScheduleAttr()) {
+    info.target = schedule.getTarget().str();
+    info.tileM = schedule.getTileM();
+    info.tileN = schedule.getTileN();
+    info.threads = schedule.getMicroM() ? 1 : 32 * schedule.getWarps();
+    info.schedule = llvm::json::Object{
+        {"tile_m", schedule.getTileM()},   {"tile_n", schedule.getTileN()},
+        {"warps", schedule.getWarps()},    {"stages", schedule.getStages()},
+        {"micro_m", schedule.getMicroM()}, {"micro_n", schedule.getMicroN()}};
+  }
+  if (attn::PrecisionAttr precision = kernel.getPrecisionAttr())
+    info.precision =
+        llvm::json::Object{{"qk", dtypeName(precision.getQk())},
+                           {"pv", dtypeName(precision.getPv())},
+                           {"p", dtypeName(precision.getP())},
+                           {"score", dtypeName(precision.getScore())},
+                           {"stat", dtypeName(precision.getStat())},
+                           {"acc", dtypeName(precision.getAcc())}};
+  return info;
+}
+
+unsigned KernelInfo::slotCount() const {
+  unsigned count = 0;
+  for (const ArgumentInfo &argument : arguments)
+    count += argument.slotCount();
+  return count;
+}
+
+llvm::json::Object KernelInfo::toJson() const {
+  llvm::json::Array args;
+  for (const ArgumentInfo &argument : arguments)
+    args.push_back(
+        llvm::json::Object{{"name", argument.name},
+                           {"kind", argument.tensor ? "tensor" : "scalar"},
+                           {"dtype", argument.dtype},
+                           {"shape", llvm::json::Array(argument.shape)},
+                           {"role", argument.role}});
+  return llvm::json::Object{{"name", name},
+                            {"target", target},
+                            {"entry", name},
+                            {"image", image},
+                            {"tile_m", tileM},
+                            {"tile_n", tileN},
+                            {"threads", threads},
+                            {"shared_bytes", sharedBytes},
+                            {"args", std::move(args)},
+                            {"schedule", llvm::json::Object(schedule)},
+                            {"precision", llvm::json::Object(precision)}};
+}
+
+llvm::json::Object qm::lowering::makeManifest(ArrayRef<KernelInfo> kernels) {
+  llvm::json::Array list;
+  for (const KernelInfo &kernel : kernels)
+    list.push_back(kernel.toJson());
+  return llvm::json::Object{{"qm_manifest", 1}, {"kernels", std::move(list)}};
+}
+
+unsigned qm::lowering::getExtentSlot(const KernelInfo &info,
+                                     attn::Extent extent) {
+  const ArgumentInfo &q = info.arguments[0], &k = info.arguments[1];
+  switch (extent) {
+  case attn::Extent::Batch:
+    return q.extentSlot(0);
+  case attn::Extent::Heads:
+    return q.extentSlot(1);
+  case attn::Extent::Query:
+    return q.extentSlot(2);
+  case attn::Extent::KvHeads:
+    return k.extentSlot(1);
+  case attn::Extent::Key:
+    return k.extentSlot(2);
+  }
+  llvm_unreachable("covered switch");
+}

@@ -1,0 +1,57 @@
+// The launch contract of a kernel as data: arguments, their slots, tile and
+// resources. README.md one level up says what a slot is. `qmc build
+// --emit=json` writes it as the manifest.
+#pragma once
+
+#include "dialect/AttnOps.h"
+#include "llvm/Support/JSON.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qm::lowering {
+
+struct ArgumentInfo {
+  std::string name;
+  std::string role;           ///< q, k, v, buffer, scalar, o, lse
+  std::string dtype;          ///< f16, bf16, f32, f64, i8, i16, i32, i64
+  std::vector<int64_t> shape; ///< -1: known at run time; empty for a scalar
+  bool tensor = false;
+  unsigned slot = 0; ///< first slot: pointer, or the scalar's value
+
+  unsigned rank() const { return shape.size(); }
+  unsigned extentSlot(unsigned dimension) const { return slot + 1 + dimension; }
+  unsigned strideSlot(unsigned dimension) const {
+    return slot + 1 + rank() + dimension;
+  }
+  unsigned slotCount() const { return tensor ? 1 + 2 * rank() : 1; }
+};
+
+struct KernelInfo {
+  std::string name;
+  std::string target;
+  std::vector<ArgumentInfo> arguments;
+  int64_t tileM = 0, tileN = 0;
+  unsigned threads = 1;     ///< of a CTA; 1 on a CPU
+  unsigned sharedBytes = 0; ///< dynamic shared memory of a CTA
+  std::string image;        ///< file name of the image, set by who writes it
+  llvm::json::Object schedule, precision;
+
+  /// Arguments of `kernel` and, if it is scheduled, its tile and threads.
+  /// `sharedBytes` is the lowering's to say: the integer attribute
+  /// `attn.shared_bytes` of the lowered function.
+  static KernelInfo get(attn::KernelOp kernel);
+
+  unsigned slotCount() const;
+  llvm::json::Object toJson() const;
+};
+
+/// {"qm_manifest": 1, "kernels": [...]}
+llvm::json::Object makeManifest(llvm::ArrayRef<KernelInfo> kernels);
+
+/// The slot of an extent of the call: batch, heads and query from q, kv_heads
+/// and key from k.
+unsigned getExtentSlot(const KernelInfo &info, attn::Extent extent);
+
+} // namespace qm::lowering

@@ -1,0 +1,111 @@
+// fused -> typed: the element type of every operand, probability and statistic,
+// and the casts that follow.
+#include "passes/Overrides.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::passes;
+
+namespace qm::passes {
+#define GEN_PASS_DEF_ASSIGNPRECISION
+#include "passes/Passes.h.inc"
+} // namespace qm::passes
+
+namespace {
+
+/// The fields of #attn.precision while they are decided.
+struct Precision {
+  Type qk, pv, p, score, stat, acc;
+};
+
+Type parseFloatType(StringRef name, MLIRContext *context) {
+  if (name == "f16")
+    return Float16Type::get(context);
+  if (name == "bf16")
+    return BFloat16Type::get(context);
+  if (name == "f32")
+    return Float32Type::get(context);
+  return {};
+}
+
+/// The narrowest type that holds both exactly.
+Type wider(Type a, Type b) {
+  return a == b ? a : Type(Float32Type::get(a.getContext()));
+}
+
+FailureOr<Precision> decide(attn::KernelOp kernel,
+                            ArrayRef<std::string> overrides) {
+  MLIRContext *context = kernel.getContext();
+  Type input = cast<RankedTensorType>(kernel.getQ().getType()).getElementType();
+  Type f32 = Float32Type::get(context);
+  Precision precision{input, {}, input, f32, f32, f32};
+  FailureOr<SmallVector<Override>> selected =
+      selectOverrides(kernel, overrides, "precision");
+  if (failed(selected))
+    return failure();
+  for (const Override &override : *selected) {
+    Type type = parseFloatType(override.value, context);
+    if (!type)
+      return rejectValue(kernel, override, "f16, bf16, f32");
+    bool operand = override.field == "qk" || override.field == "pv";
+    if (operand && type != wider(type, input))
+      return rejectValue(kernel, override,
+                         "f32 or the input type: operands are not narrowed");
+    if (override.field == "qk")
+      precision.qk = type;
+    else if (override.field == "pv")
+      precision.pv = type;
+    else if (override.field == "p")
+      precision.p = type;
+    else if (override.field == "score" || override.field == "stat" ||
+             override.field == "acc") {
+      if (type != f32)
+        return rejectValue(kernel, override, "f32");
+    } else
+      return rejectField(kernel, override, "qk, pv, p, score, stat, acc");
+  }
+  // The product of P and V runs in a type that holds both.
+  Type product = wider(precision.p, input);
+  precision.pv = precision.pv ? wider(precision.pv, product) : product;
+  return precision;
+}
+
+struct AssignPrecision
+    : qm::passes::impl::AssignPrecisionBase<AssignPrecision> {
+  using Base = qm::passes::impl::AssignPrecisionBase<AssignPrecision>;
+  using Base::Base;
+
+  void runOnOperation() override {
+    attn::KernelOp kernel = getOperation();
+    FailureOr<Precision> precision = decide(kernel, overrides);
+    if (failed(precision))
+      return signalPassFailure();
+    kernel.setPrecisionAttr(attn::PrecisionAttr::get(
+        &getContext(), precision->qk, precision->pv, precision->p,
+        precision->score, precision->stat, precision->acc));
+    OpBuilder builder(&getContext());
+    // An operand is cast where it is loaded: once a tile for q, once a block
+    // for k and v.
+    auto cast = [&](OpOperand &operand, Type type) {
+      Value value = operand.get();
+      auto tile = mlir::cast<attn::TileType>(value.getType());
+      if (tile.getElementType() == type)
+        return;
+      builder.setInsertionPointAfterValue(value);
+      operand.set(attn::CastOp::create(builder, value.getLoc(),
+                                       tile.withElementType(type), value));
+    };
+    kernel.walk([&](attn::DotOp dot) {
+      cast(dot.getLhsMutable(), precision->qk);
+      cast(dot.getRhsMutable(), precision->qk);
+    });
+    kernel.walk([&](attn::AccumulateOp accumulate) {
+      cast(accumulate.getPMutable(), precision->p);
+      cast(accumulate.getPMutable(), precision->pv);
+      cast(accumulate.getVMutable(), precision->pv);
+    });
+  }
+};
+
+} // namespace

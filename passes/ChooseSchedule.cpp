@@ -1,0 +1,126 @@
+// typed -> scheduled: tile, warps and stages from the target model; '?' in tile
+// types becomes a number.
+#include "dialect/Diagnostics.h"
+#include "lowering/common/TargetInfo.h"
+#include "passes/Overrides.h"
+#include "passes/Passes.h"
+#include "passes/ScheduleModel.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::passes;
+using diag::Id;
+
+namespace qm::passes {
+#define GEN_PASS_DEF_CHOOSESCHEDULE
+#include "passes/Passes.h.inc"
+} // namespace qm::passes
+
+namespace {
+
+LogicalResult applyOverrides(attn::KernelOp kernel, ArrayRef<std::string> texts,
+                             Schedule &schedule) {
+  FailureOr<SmallVector<Override>> selected =
+      selectOverrides(kernel, texts, "schedule");
+  if (failed(selected))
+    return failure();
+  for (const Override &override : *selected) {
+    int64_t Schedule::*field =
+        llvm::StringSwitch<int64_t Schedule::*>(override.field)
+            .Case("tile_m", &Schedule::tileM)
+            .Case("tile_n", &Schedule::tileN)
+            .Case("warps", &Schedule::warps)
+            .Case("stages", &Schedule::stages)
+            .Case("micro_m", &Schedule::microM)
+            .Case("micro_n", &Schedule::microN)
+            .Default(nullptr);
+    if (!field)
+      return rejectField(kernel, override,
+                         "tile_m, tile_n, warps, stages, micro_m, micro_n");
+    int64_t value = 0;
+    if (override.value.getAsInteger(10, value) || value < 1 || value > 4096)
+      return rejectValue(kernel, override, "an integer from 1 to 4096");
+    schedule.*field = value;
+  }
+  return success();
+}
+
+/// Fills in '?': the rows of everything that comes from q, the keys of
+/// everything that comes from k and v.
+class TileResolver {
+public:
+  TileResolver(const Schedule &schedule) : schedule(schedule) {}
+
+  void run(attn::KernelOp kernel) {
+    kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      for (Value result : op->getResults())
+        resolve(result, isKeyRows(op, kernel));
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            resolve(argument, /*keyRows=*/false);
+    });
+  }
+
+private:
+  /// K and V tiles, and casts of them, have keys in their rows.
+  static bool isKeyRows(Operation *op, attn::KernelOp kernel) {
+    while (auto cast = dyn_cast_if_present<attn::CastOp>(op))
+      op = cast.getTile().getDefiningOp();
+    auto load = dyn_cast_if_present<attn::LoadTileOp>(op);
+    return load && load.getSource() != kernel.getQ();
+  }
+
+  void resolve(Value value, bool keyRows) {
+    auto tile = dyn_cast<attn::TileType>(value.getType());
+    if (!tile)
+      return;
+    SmallVector<int64_t> shape(tile.getShape());
+    if (ShapedType::isDynamic(shape.front()))
+      shape.front() = keyRows ? schedule.tileN : schedule.tileM;
+    if (shape.size() == 2 && ShapedType::isDynamic(shape.back()))
+      shape.back() = schedule.tileN;
+    value.setType(tile.withShape(shape));
+  }
+
+  const Schedule &schedule;
+};
+
+struct ChooseSchedule : qm::passes::impl::ChooseScheduleBase<ChooseSchedule> {
+  using Base = qm::passes::impl::ChooseScheduleBase<ChooseSchedule>;
+  using Base::Base;
+
+  void runOnOperation() override {
+    attn::KernelOp kernel = getOperation();
+    const lowering::TargetInfo *info = lowering::findTarget(target);
+    if (!info) {
+      diag::help(diag::error(kernel, Id::UnknownTarget)
+                     << "no target '" << target << "'",
+                 "the targets are " + lowering::targetNames());
+      return signalPassFailure();
+    }
+    if (!kernel.getPrecision()) {
+      diag::help(diag::error(kernel, Id::WrongLevel)
+                     << "the kernel is not at the typed level",
+                 "run qm-assign-precision before");
+      return signalPassFailure();
+    }
+    std::optional<Schedule> schedule = proposeSchedule(kernel, *info);
+    if (!schedule) {
+      diag::help(
+          diag::error(kernel, Id::NoSchedule)
+              << "no tile of head dims " << getHeadDim(kernel) << " and "
+              << getValueHeadDim(kernel) << " fits " << info->name,
+          "use --arch=cpu, or smaller tiles with --set schedule.tile_n=...");
+      return signalPassFailure();
+    }
+    if (failed(applyOverrides(kernel, overrides, *schedule)))
+      return signalPassFailure();
+    kernel.setScheduleAttr(attn::ScheduleAttr::get(
+        &getContext(), info->name, schedule->tileM, schedule->tileN,
+        schedule->warps, schedule->stages, schedule->microM, schedule->microN));
+    TileResolver(*schedule).run(kernel);
+  }
+};
+
+} // namespace

@@ -1,0 +1,36 @@
+// The target model behind ChooseSchedule: what a tile costs in registers and
+// shared memory, and which one to take.
+#pragma once
+
+#include "dialect/AttnOps.h"
+#include "lowering/common/TargetInfo.h"
+
+#include <optional>
+
+namespace qm::passes {
+
+/// The fields of #attn.schedule while they are decided.
+struct Schedule {
+  int64_t tileM = 0, tileN = 0, warps = 1, stages = 1, microM = 0, microN = 0;
+};
+
+/// What a schedule needs of an NVIDIA multiprocessor, before ptxas has its say.
+struct Footprint {
+  int64_t registers; ///< a thread, estimated: accumulators, scores, fragments,
+                     ///< addresses
+  int64_t sharedBytes; ///< a CTA: the query tile and the ring of key and value
+                       ///< tiles
+  int64_t ctas;        ///< resident on a multiprocessor; 0: does not fit
+};
+
+int64_t getHeadDim(attn::KernelOp kernel);
+int64_t getValueHeadDim(attn::KernelOp kernel);
+
+Footprint estimateFootprint(attn::KernelOp kernel, const Schedule &schedule,
+                            const lowering::TargetInfo &target);
+
+/// The preferred schedule that fits, or nothing.
+std::optional<Schedule> proposeSchedule(attn::KernelOp kernel,
+                                        const lowering::TargetInfo &target);
+
+} // namespace qm::passes
