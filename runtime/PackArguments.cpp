@@ -168,3 +168,13 @@ int qm::runtime::packArguments(const Signature &signature,
   packed.queries = q[2];
   return QM_OK;
 }
+
+int qm::runtime::failTooManyTiles(const Signature &signature,
+                                  const PackedCall &call, int64_t tileM) {
+  return fail(QM_ERROR_INDEX_RANGE,
+              "kernel '%s' is called with %lld batches, %lld heads and %lld "
+              "queries in tiles of %lld: more than %d tiles\nhelp: split the "
+              "call",
+              signature.kernel.c_str(), ll(call.batch), ll(call.queryHeads),
+              ll(call.queries), ll(tileM), INT32_MAX);
+}

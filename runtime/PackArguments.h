@@ -27,4 +27,8 @@ struct PackedCall {
 int packArguments(const Signature &signature, const qm_value *values,
                   size_t count, PackedCall &packed);
 
+/// The failure of a call whose tiles() is -1.
+int failTooManyTiles(const Signature &signature, const PackedCall &call,
+                     int64_t tileM);
+
 } // namespace qm::runtime

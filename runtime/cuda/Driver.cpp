@@ -3,6 +3,7 @@
 #include "runtime/cuda/Driver.h"
 #include "runtime/Error.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -45,6 +46,7 @@ int listDevices(const Driver &driver, std::vector<DeviceInfo> &devices) {
   int count = 0;
   if (Result result = driver.deviceGetCount(&count))
     return failCall(driver, result, "cannot count the GPUs");
+  count = std::min(count, maxDevices);
   devices.resize(count);
   for (int i = 0; i < count; ++i) {
     DeviceInfo &info = devices[i];

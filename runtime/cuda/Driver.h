@@ -13,6 +13,9 @@
 
 namespace qm::runtime::cuda {
 
+/// Devices after these are not used.
+constexpr int maxDevices = 64;
+
 /// What the runtime must know of a GPU.
 struct DeviceInfo {
   Device handle;

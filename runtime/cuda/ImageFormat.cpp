@@ -59,11 +59,11 @@ bool qm::runtime::cuda::isPtx(std::string_view image) {
     if (image.compare(directive, 2, "//") == 0)
       directive = image.find('\n', directive);
     else if (image.compare(directive, 2, "/*") == 0)
-      directive = image.find("*/", directive + 2) + 2;
+      directive = image.find("*/", directive + 2);
     else
-      break;
-    if (directive >= image.size())
+      return image.compare(directive, 8, ".version") == 0;
+    if (directive == std::string_view::npos)
       return false;
+    directive += image[directive] == '*' ? 2 : 1;
   }
-  return image.compare(directive, 9, ".version ") == 0;
 }

@@ -33,11 +33,11 @@ int qm::runtime::cuda::launch(const qm_kernel &kernel, const PackedCall &call,
 
   // The kernel's one parameter is the array itself; the driver copies it.
   void *parameters[] = {const_cast<int64_t *>(call.slots)};
-  Result result = driver->launchKernel(
-      image->function, static_cast<unsigned>(tiles), 1, 1,
-      static_cast<unsigned>(variant->entry.threads), 1, 1,
-      static_cast<unsigned>(variant->entry.sharedBytes), stream, parameters,
-      nullptr);
+  Result result =
+      driver->launchKernel(image->function, static_cast<unsigned>(tiles), 1, 1,
+                           static_cast<unsigned>(variant->entry.threads), 1, 1,
+                           static_cast<unsigned>(variant->entry.sharedBytes),
+                           stream, parameters, nullptr);
   if (result != success)
     return failCall(*driver, result, "the kernel cannot be launched");
   return QM_OK;
