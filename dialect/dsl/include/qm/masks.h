@@ -1,0 +1,105 @@
+//===- masks.h - windows, prefixes, documents, padding ----------*- C++ -*-===//
+//
+// The rest of the mask library; included by mask.h.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <qm/mask.h>
+
+namespace qm {
+
+/// No bound on one side of a window.
+struct Unbounded {};
+inline constexpr Unbounded unbounded{};
+
+namespace detail {
+
+/// A bound of a window: an integer, a run-time scalar (spec.param), or
+/// unbounded.
+struct Bound {
+  Node *node; ///< Null: unbounded.
+  template <class T>
+    requires IndexValue<T> || IntegerLiteral<T>
+  Bound(const T &value, Where where = Where::current())
+      : node(IntArg(value, where).node) {}
+  Bound(Unbounded) : node(nullptr) {}
+};
+
+/// Integer buffers of one or two dimensions, without their kinds.
+struct IndexBuffer {
+  Gather gather;
+  int rank;
+};
+
+Mask documents(const IndexBuffer &queryIds, const IndexBuffer &keyIds,
+               Where where);
+Mask keyLimit(const Gather &lengths, Where where);
+Mask validKeys(const Gather &valid, Where where);
+
+} // namespace detail
+
+/// i + d - left <= j <= i + d + right, both ends included: with right = 0 a
+/// query keeps itself and `left` keys before it, left + 1 keys in all. (A model
+/// card's "window 4096" often means 4096 keys: that is slidingWindow(4095).)
+/// A negative bound shifts the window past the query: right = -3 keeps only
+/// keys at least 3 back.
+Mask slidingWindow(detail::Bound left, detail::Bound right = 0,
+                   Alignment alignment = BottomRight,
+                   Where where = Where::current());
+
+/// j < length. A prefix language model is `prefix(n) || causal(TopLeft)`.
+Mask prefix(detail::IntArg length);
+
+/// j < lengths[b]
+template <class Kind>
+Mask prefix(const Buffer<Index, Kind> &lengths,
+            Where where = Where::current()) {
+  static_assert(detail::isOneOf<Kind, Batch, Index>,
+                "prefix lengths are one a batch entry: declare the buffer with "
+                "spec.batch()");
+  return detail::keyLimit(lengths.gather, where);
+}
+
+/// Keys past a batch entry's length are padding: j < lengths[b].
+template <class Kind>
+Mask padding(const Buffer<Index, Kind> &lengths,
+             Where where = Where::current()) {
+  static_assert(detail::isOneOf<Kind, Batch, Index>,
+                "padding takes one length a batch entry: declare the buffer "
+                "with spec.batch()");
+  return detail::keyLimit(lengths.gather, where);
+}
+
+/// Keys marked false are padding: valid[b][j].
+template <class KindB, class KindJ>
+Mask padding(const Buffer<Bool, KindB, KindJ> &valid,
+             Where where = Where::current()) {
+  static_assert(
+      detail::isOneOf<KindB, Batch, Index> &&
+          detail::isOneOf<KindJ, Key, Index>,
+      "a padding buffer is declared with spec.batch(), spec.keyLength()");
+  return detail::validKeys(valid.gather, where);
+}
+
+/// queryIds[i] == keyIds[j]: tokens see their own document only. The buffers
+/// hold one id a position, or one a batch entry and position.
+template <class... KindsQ, class... KindsK>
+Mask document(const Buffer<Index, KindsQ...> &queryIds,
+              const Buffer<Index, KindsK...> &keyIds,
+              Where where = Where::current()) {
+  constexpr int rankQ = sizeof...(KindsQ), rankK = sizeof...(KindsK);
+  static_assert(rankQ <= 2 && rankK <= 2,
+                "document ids are [position] or [batch, position]");
+  return detail::documents({queryIds.gather, rankQ}, {keyIds.gather, rankK},
+                           where);
+}
+
+/// One buffer of ids for queries and keys, where Sq == Skv.
+template <class... Kinds>
+Mask document(const Buffer<Index, Kinds...> &ids,
+              Where where = Where::current()) {
+  return document(ids, ids, where);
+}
+
+} // namespace qm
