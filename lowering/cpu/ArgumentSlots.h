@@ -1,0 +1,60 @@
+//===- ArgumentSlots.h - a call's arguments in the CPU entry ----*- C++ -*-===//
+//
+// Reads the array of 64-bit slots of the launch contract (lowering/README.md)
+// once, at the entry of the function: pointers, extents and strides of tensors,
+// values of scalars.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialect/AttnOps.h"
+#include "lowering/common/KernelInfo.h"
+#include "lowering/cpu/VectorBuilder.h"
+
+namespace qm::cpu {
+
+/// A tensor argument; extents and strides are i64, strides in elements.
+struct TensorSlots {
+  mlir::Value pointer;
+  llvm::SmallVector<mlir::Value> extents, strides;
+  mlir::Type memoryType; ///< element in memory: i8 for an i1 buffer
+
+  /// Address of element [batch, head, row, 0...]; indices are i64.
+  mlir::Value rowAddress(VectorBuilder &b, mlir::Value batch, mlir::Value head,
+                         mlir::Value row) const;
+  /// Elements from one row to the next.
+  mlir::Value rowStride() const { return strides[2]; }
+};
+
+class ArgumentSlots {
+public:
+  /// Emits the loads at the builder's insertion point.
+  ArgumentSlots(VectorBuilder &b, attn::KernelOp kernel, mlir::Value slots);
+
+  const TensorSlots &tensor(mlir::Value argument) const {
+    return tensors.find(argument)->second;
+  }
+  /// An extent of the call, i64.
+  mlir::Value extent(attn::Extent kind) const;
+  /// The scalar arguments: kernel argument -> value.
+  const llvm::DenseMap<mlir::Value, mlir::Value> &scalars() const {
+    return scalarValues;
+  }
+
+private:
+  mlir::Value queryArgument, keyArgument;
+  llvm::DenseMap<mlir::Value, TensorSlots> tensors;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalarValues;
+};
+
+/// One element of a captured buffer, or a vector of them where an index is a
+/// vector. Indices are i32 and are clamped to the buffer.
+mlir::Value emitCapturedLoad(VectorBuilder &b, const TensorSlots &buffer,
+                             mlir::Type elementType,
+                             llvm::ArrayRef<mlir::Value> indices);
+
+/// Marks a gather whose memory no one writes while the kernel runs, so that it
+/// may leave a loop (plain loads carry LLVM's `invariant`).
+inline constexpr llvm::StringLiteral invariantLoadAttr = "qm.invariant";
+
+} // namespace qm::cpu

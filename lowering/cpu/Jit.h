@@ -1,0 +1,40 @@
+//===- Jit.h - CPU kernels compiled in this process -------------*- C++ -*-===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace llvm::orc {
+class LLJIT;
+}
+
+namespace qm::cpu {
+
+/// The CPU entry of the launch contract (lowering/README.md).
+using TileEntry = void (*)(const int64_t *slots, int64_t tileBegin,
+                           int64_t tileEnd);
+
+/// Owns machine code; entries are valid while it lives. Lookups are
+/// thread-safe.
+class Jit {
+public:
+  /// Compiles the llvm.func of a module that buildCpuPipeline has lowered.
+  /// Errors are reported on the module, among them a function for a CPU level
+  /// that this machine does not run.
+  static mlir::FailureOr<Jit> compile(mlir::ModuleOp module);
+
+  /// The entry of kernel `name`, or null if there is none.
+  TileEntry lookup(llvm::StringRef name) const;
+
+  Jit(Jit &&);
+  Jit &operator=(Jit &&);
+  ~Jit();
+
+private:
+  explicit Jit(std::unique_ptr<llvm::orc::LLJIT> engine);
+  std::unique_ptr<llvm::orc::LLJIT> engine;
+};
+
+} // namespace qm::cpu

@@ -1,0 +1,237 @@
+//===- KeyLoopEmitter.cpp - the key loop of a kernel ----------------------===//
+//
+// The part of KernelEmitter that emits attn.key_blocks. Operations on keys and
+// values run once a block, before the loop over strips; the others once a
+// strip.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lowering/cpu/KernelEmitter.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::cpu;
+
+using Values = VectorBuilder::Values;
+
+LogicalResult KernelEmitter::emitKeyBlocks(attn::KeyBlocksOp loop) {
+  Block &body = loop.getBody().front();
+  for (auto [init, argument, result] :
+       llvm::zip_equal(loop.getInits(), body.getArguments().drop_front(),
+                       loop.getResults())) {
+    auto *tile = find<QueryTile>(init);
+    if (!tile || !init.hasOneUse())
+      return unsupported(*loop, "a carried tile must begin as an attn.fill of "
+                                "its own");
+    QueryTile state = *tile;
+    tiles[argument] = state;
+    tiles[result] = state;
+  }
+
+  LogicalResult status = success();
+  Value keys = slots->extent(attn::Extent::Key);
+  int64_t tileN = schedule.getTileN();
+  b.loop(b.i64(0), keys, tileN, [&](Value first) {
+    Value count = b.min(b.sub(keys, first), b.i64(tileN));
+    if (loop.getClassify().empty()) {
+      status = emitBlock(loop, first, count, /*full=*/nullptr);
+      return;
+    }
+    Value one = b.i64(1);
+    Value lastRow = b.sub(b.add(rows.first, rows.count), one);
+    Value lastKey = b.sub(b.add(first, count), one);
+    SmallVector<Value> kinds =
+        lowering::inlineRegion(b, loop.getClassify(),
+                               {b.toI32(rows.first), b.toI32(lastRow),
+                                b.toI32(first), b.toI32(lastKey)},
+                               scalars, environment);
+    b.when(kinds[0], [&] { status = emitBlock(loop, first, count, kinds[1]); });
+  });
+  return status;
+}
+
+bool KernelEmitter::isPerBlock(Operation &op) const {
+  if (auto cast = dyn_cast<attn::CastOp>(op)) {
+    Operation *source = cast.getTile().getDefiningOp();
+    return source && isPerBlock(*source);
+  }
+  return isa<attn::LoadTileOp>(op);
+}
+
+LogicalResult KernelEmitter::emitBlock(attn::KeyBlocksOp loop, Value first,
+                                       Value keys, Value allKept) {
+  Block &body = loop.getBody().front();
+  firstKey = first;
+  blockKeys = keys;
+  full = allKept;
+  scalars.map(body.getArgument(0), b.toI32(first));
+  for (Operation &op : body.without_terminator()) {
+    b.setLoc(op.getLoc());
+    if (emitScalar(op))
+      continue;
+    if (isPerBlock(op) && failed(emitPerBlock(op)))
+      return failure();
+  }
+  LogicalResult status = success();
+  // One strip's scores at a time: they are consumed before the next begins.
+  Value scores =
+      scratch->allocate(b, schedule.getTileN() * schedule.getMicroM());
+  forEachStrip(b, rows, [&](Value index) {
+    strip = index;
+    // Running statistics are in registers while a strip is worked on.
+    for (BlockArgument argument : body.getArguments().drop_front()) {
+      QueryTile state = std::get<QueryTile>(tiles[argument]);
+      if (state.columns != 1 ||
+          cast<attn::TileType>(argument.getType()).getRank() != 1)
+        continue;
+      Values registers;
+      for (int64_t v = 0; v < vectors; ++v)
+        registers.push_back(
+            b.loadVector(state.strip(b, index).vectorAddress(b, int64_t(0), v),
+                         b.getF32Type()));
+      tiles[argument] = registers;
+    }
+    for (Operation &op : body.without_terminator()) {
+      b.setLoc(op.getLoc());
+      if (auto dot = dyn_cast<attn::DotOp>(op))
+        tiles[dot.getResult()] = ScoreTile{{scores, vectors}, {}};
+      if (!isa<attn::AttnDialect>(op.getDialect()) || isPerBlock(op) ||
+          isa<attn::ExtentOp, attn::LoadOp>(op))
+        continue;
+      if (failed(status = emitPerStrip(op)))
+        return;
+    }
+    status = emitYield(loop);
+  });
+  return status;
+}
+
+LogicalResult KernelEmitter::emitPerBlock(Operation &op) {
+  Type f32 = b.getF32Type();
+  if (auto load = dyn_cast<attn::LoadTileOp>(op)) {
+    const TensorSlots &source = slots->tensor(load.getSource());
+    Value head = b.toI64(scalars.lookupOrDefault(load.getHead()));
+    Value batch = b.toI64(scalars.lookupOrDefault(load.getBatch()));
+    if (load.getRow() != load->getBlock()->getArgument(0))
+      return unsupported(op, "a load in the key loop starts at the block's "
+                             "first key");
+    int64_t columns = load.getTile().getType().getColumns();
+    ScalarRows memory{source.rowAddress(b, batch, head, firstKey),
+                      source.rowStride()};
+    KeyTile tile{memory, source.memoryType, columns};
+    if (!source.memoryType.isF32()) {
+      Value copy = scratch->allocate(b, schedule.getTileN() * columns);
+      emitConvertKeys(b, memory, source.memoryType, source.memoryType,
+                      blockKeys, columns, copy);
+      tile.rows = {copy, b.i64(columns)};
+    }
+    tiles[load.getTile()] = tile;
+    return success();
+  }
+  auto cast = mlir::cast<attn::CastOp>(op);
+  KeyTile tile = *find<KeyTile>(cast.getTile());
+  Type type = cast.getResult().getType().getElementType();
+  if (!type.isF32() && type != tile.valueType) {
+    Value copy = scratch->allocate(b, schedule.getTileN() * tile.columns);
+    emitConvertKeys(b, tile.rows, f32, type, blockKeys, tile.columns, copy);
+    tile.rows = {copy, b.i64(tile.columns)};
+    tile.valueType = type;
+  }
+  tiles[cast.getResult()] = tile;
+  return success();
+}
+
+LogicalResult KernelEmitter::emitPerStrip(Operation &op) {
+  if (auto dot = dyn_cast<attn::DotOp>(op)) {
+    auto *q = find<QueryTile>(dot.getLhs());
+    auto *k = find<KeyTile>(dot.getRhs());
+    auto *scores = find<ScoreTile>(dot.getResult());
+    if (!q || !k)
+      return unsupported(op, "it multiplies query rows by the block's keys");
+    emitScores(b, k->rows, q->strip(b, strip), scores->tile, blockKeys,
+               q->columns, schedule.getMicroN());
+    return success();
+  }
+  if (isa<attn::MapOp, attn::MaskOp, attn::CastOp>(op)) {
+    if (tiles.contains(op.getResult(0)))
+      return success(); // a cast of P, done as P was stored
+    auto *scores = find<ScoreTile>(op.getOperand(0));
+    if (!scores || !op.getOperand(0).hasOneUse())
+      return unsupported(op, "it needs scores that nothing else reads");
+    ScoreTile changed = *scores;
+    changed.pending.push_back(&op);
+    tiles[op.getResult(0)] = changed;
+    return success();
+  }
+  if (auto softmax = dyn_cast<attn::OnlineSoftmaxOp>(op))
+    return emitSoftmax(softmax);
+  if (auto accumulate = dyn_cast<attn::AccumulateOp>(op)) {
+    auto *p = find<ScoreTile>(accumulate.getP());
+    auto *v = find<KeyTile>(accumulate.getV());
+    auto *acc = find<QueryTile>(accumulate.getAcc());
+    auto *alpha = find<StripStat>(accumulate.getAlpha());
+    if (!p || !p->pending.empty() || !v || !acc || !alpha ||
+        !accumulate.getAcc().hasOneUse())
+      return unsupported(op, "it adds probabilities times values to a carried "
+                             "accumulator");
+    emitAccumulate(b, v->rows, p->tile, acc->strip(b, strip), *alpha, blockKeys,
+                   v->columns, schedule.getMicroN());
+    QueryTile result = *acc;
+    tiles[accumulate.getResult()] = result;
+    return success();
+  }
+  return unsupported(op, "it has no meaning inside the key loop");
+}
+
+LogicalResult KernelEmitter::emitSoftmax(attn::OnlineSoftmaxOp op) {
+  auto *scores = find<ScoreTile>(op.getScores());
+  auto *max = find<StripStat>(op.getMax());
+  auto *sum = find<StripStat>(op.getSum());
+  if (!scores || !max || !sum || !op.getScores().hasOneUse())
+    return unsupported(*op,
+                       "it needs scores that nothing else reads and carried "
+                       "statistics");
+  // Copies: the table of tiles grows below.
+  auto [tile, pending] = *scores;
+  Values oldMax = *max, oldSum = *sum;
+  // A cast of P that is its only reader happens as P is stored.
+  Type pType = b.getF32Type();
+  if (op.getP().hasOneUse())
+    if (auto cast = dyn_cast<attn::CastOp>(*op.getP().user_begin())) {
+      pType = cast.getResult().getType().getElementType();
+      tiles[cast.getResult()] = ScoreTile{tile, {}};
+    }
+  ScoreChain chain{pending, &scalars, &environment};
+  Value stripRow = b.add(rows.first, b.mul(strip, b.i64(schedule.getMicroM())));
+  ScorePlace place{b.toI32(stripRow), b.toI32(firstKey), blockKeys};
+  Values newMax = emitScorePass(b, chain, tile, place, full, oldMax);
+  SoftmaxStep step =
+      emitProbabilityPass(b, tile, blockKeys, oldMax, newMax, oldSum,
+                          getExp2Scale(op.getExp2ScaleAttr()), pType);
+  tiles[op.getNewMax()] = newMax;
+  tiles[op.getNewSum()] = step.sum;
+  tiles[op.getAlpha()] = step.alpha;
+  tiles[op.getP()] = ScoreTile{tile, {}};
+  return success();
+}
+
+LogicalResult KernelEmitter::emitYield(attn::KeyBlocksOp loop) {
+  Block &body = loop.getBody().front();
+  Operation *yield = body.getTerminator();
+  for (auto [argument, result, value] :
+       llvm::zip_equal(body.getArguments().drop_front(), loop.getResults(),
+                       yield->getOperands())) {
+    QueryTile state = std::get<QueryTile>(tiles[result]);
+    if (auto *registers = find<StripStat>(value)) {
+      for (auto [v, vector] : llvm::enumerate(*registers))
+        b.storeVector(vector,
+                      state.strip(b, strip).vectorAddress(b, int64_t(0), v));
+      continue;
+    }
+    auto *tile = find<QueryTile>(value);
+    if (!tile || tile->base != state.base)
+      return unsupported(*yield, "an accumulator must be carried in its own "
+                                 "place");
+  }
+  return success();
+}

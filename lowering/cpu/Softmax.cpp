@@ -1,0 +1,162 @@
+//===- Softmax.cpp - score chain and running softmax of a strip -----------===//
+
+#include "lowering/cpu/Softmax.h"
+
+#include "lowering/cpu/ArgumentSlots.h"
+#include "lowering/cpu/Exp2.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::cpu;
+
+using Values = VectorBuilder::Values;
+
+static constexpr float minusInfinity = -std::numeric_limits<float>::infinity();
+
+bool ScoreChain::hasMask() const {
+  return llvm::any_of(ops, llvm::IsaPred<attn::MaskOp>);
+}
+
+/// Moves what depends on query rows only out of the loop over keys, captured
+/// loads included: their memory is read-only during the call, which LLVM cannot
+/// know of a gather.
+static void hoistRowInvariants(scf::ForOp loop) {
+  moveLoopInvariantCode(
+      &loop.getRegion(),
+      [&](Value value, Region *) { return loop.isDefinedOutsideOfLoop(value); },
+      [](Operation *op, Region *) {
+        return isMemoryEffectFree(op) || op->hasAttr(invariantLoadAttr);
+      },
+      [&](Operation *op, Region *) { loop.moveOutOfLoop(op); });
+}
+
+/// `score` after the chain, at rows `i` (vector) and key `j`.
+static Value applyChain(VectorBuilder &b, const ScoreChain &chain, bool masked,
+                        Value score, Value i, Value j) {
+  for (Operation *op : chain.ops) {
+    if (auto map = dyn_cast<attn::MapOp>(op)) {
+      score = b.splat(lowering::inlineRegion(b, map.getBody(), {score, i, j},
+                                             *chain.outer, *chain.environment)
+                          .front());
+    } else if (auto mask = dyn_cast<attn::MaskOp>(op)) {
+      if (!masked)
+        continue;
+      Value keep = lowering::inlineRegion(b, mask.getBody(), {i, j},
+                                          *chain.outer, *chain.environment)
+                       .front();
+      score =
+          arith::SelectOp::create(b, keep, score, b.f32Vector(minusInfinity));
+    } else {
+      auto type = cast<attn::CastOp>(op).getResult().getType().getElementType();
+      score = b.roundTo(score, type);
+    }
+  }
+  return score;
+}
+
+static Values emitPassOverKeys(VectorBuilder &b, const ScoreChain &chain,
+                               bool masked, TransposedTile scores,
+                               const ScorePlace &place, ValueRange max) {
+  bool changes =
+      !chain.ops.empty() &&
+      (masked || !llvm::all_of(chain.ops, llvm::IsaPred<attn::MaskOp>));
+  auto laneNumbers = llvm::to_vector(llvm::seq<int32_t>(0, b.lanes()));
+  Value lane = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(b.vectorOf(b.getI32Type()),
+                                ArrayRef(laneNumbers)));
+  Values rows;
+  for (int64_t v = 0; v < scores.vectors; ++v)
+    rows.push_back(
+        b.add(b.splat(b.add(place.firstRow, b.i32(v * b.lanes()))), lane));
+
+  Values result =
+      b.loop(b.i64(0), place.keys, 1, max, [&](Value key, ValueRange carried) {
+        Value j = b.add(place.firstKey, b.toI32(key));
+        Values larger;
+        for (int64_t v = 0; v < scores.vectors; ++v) {
+          Value address = scores.vectorAddress(b, key, v);
+          Value score = b.loadVector(address, b.getF32Type());
+          if (changes) {
+            score = applyChain(b, chain, masked, score, rows[v], j);
+            b.storeVector(score, address);
+          }
+          larger.push_back(b.maxOrSecond(score, carried[v]));
+        }
+        return larger;
+      });
+  hoistRowInvariants(result.front().getDefiningOp<scf::ForOp>());
+  return result;
+}
+
+Values qm::cpu::emitScorePass(VectorBuilder &b, const ScoreChain &chain,
+                              TransposedTile scores, const ScorePlace &place,
+                              Value full, ValueRange max) {
+  if (!full || !chain.hasMask())
+    return emitPassOverKeys(b, chain, /*masked=*/true, scores, place, max);
+  auto pass = [&](bool masked) {
+    return emitPassOverKeys(b, chain, masked, scores, place, max);
+  };
+  return b.branch(
+      full, max.getTypes(), [&] { return pass(false); },
+      [&] { return pass(true); });
+}
+
+float qm::cpu::getExp2Scale(FloatAttr attribute) {
+  return attribute ? attribute.getValue().convertToFloat()
+                   : std::numbers::log2e_v<float>;
+}
+
+SoftmaxStep qm::cpu::emitProbabilityPass(VectorBuilder &b,
+                                         TransposedTile scores, Value keys,
+                                         ValueRange oldMax, ValueRange newMax,
+                                         ValueRange oldSum, float exp2Scale,
+                                         Type pType) {
+  Value c = b.f32Vector(exp2Scale), zero = b.f32Vector(0.0f);
+  SoftmaxStep step;
+  Values minusMax;
+  for (auto [before, after] : llvm::zip_equal(oldMax, newMax)) {
+    // A row without a key so far has maximum -inf, which counts as 0 here: its
+    // exponents are then -inf, not NaN.
+    Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, after,
+                                        b.f32Vector(minusInfinity));
+    Value finite = arith::SelectOp::create(b, empty, zero, after);
+    Value scaled = arith::MulFOp::create(b, c, finite);
+    minusMax.push_back(arith::NegFOp::create(b, scaled));
+    step.alpha.push_back(emitExp2(
+        b,
+        arith::SubFOp::create(b, arith::MulFOp::create(b, c, before), scaled)));
+  }
+  Values blockSum =
+      b.loop(b.i64(0), keys, 1, Values(scores.vectors, zero),
+             [&](Value key, ValueRange carried) {
+               Values sums;
+               for (int64_t v = 0; v < scores.vectors; ++v) {
+                 Value address = scores.vectorAddress(b, key, v);
+                 Value score = b.loadVector(address, b.getF32Type());
+                 Value p = emitExp2(b, b.fma(score, c, minusMax[v]));
+                 b.storeVector(b.roundTo(p, pType), address);
+                 sums.push_back(arith::AddFOp::create(b, carried[v], p));
+               }
+               return sums;
+             });
+  for (auto [sum, alpha, block] : llvm::zip_equal(oldSum, step.alpha, blockSum))
+    step.sum.push_back(b.fma(sum, alpha, block));
+  return step;
+}
+
+Value qm::cpu::emitLogSumExp(VectorBuilder &b, Value max, Value sum,
+                             float exp2Scale) {
+  // The same product c * max as in the exponents, so that its rounding cancels.
+  Value scaled = arith::MulFOp::create(b, b.f32Vector(exp2Scale), max);
+  Value log = math::LogOp::create(b, sum);
+  Value lse = b.fma(scaled, b.f32Vector(std::numbers::ln2_v<float>), log);
+  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum,
+                                      b.f32Vector(0.0f));
+  return arith::SelectOp::create(b, empty, b.f32Vector(minusInfinity), lse);
+}
