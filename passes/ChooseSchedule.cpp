@@ -105,21 +105,37 @@ struct ChooseSchedule : qm::passes::impl::ChooseScheduleBase<ChooseSchedule> {
                  "run qm-assign-precision before");
       return signalPassFailure();
     }
-    std::optional<Schedule> schedule = proposeSchedule(kernel, *info);
-    if (!schedule) {
-      diag::help(
-          diag::error(kernel, Id::NoSchedule)
-              << "no tile of head dims " << getHeadDim(kernel) << " and "
-              << getValueHeadDim(kernel) << " fits " << info->name,
-          "use --arch=cpu, or smaller tiles with --set schedule.tile_n=...");
-      return signalPassFailure();
-    }
-    if (failed(applyOverrides(kernel, overrides, *schedule)))
+    Schedule schedule = proposeSchedule(kernel, *info);
+    if (failed(applyOverrides(kernel, overrides, schedule)) ||
+        failed(checkFit(kernel, schedule, *info)))
       return signalPassFailure();
     kernel.setScheduleAttr(attn::ScheduleAttr::get(
-        &getContext(), info->name, schedule->tileM, schedule->tileN,
-        schedule->warps, schedule->stages, schedule->microM, schedule->microN));
-    TileResolver(*schedule).run(kernel);
+        &getContext(), info->name, schedule.tileM, schedule.tileN,
+        schedule.warps, schedule.stages, schedule.microM, schedule.microN));
+    TileResolver(schedule).run(kernel);
+  }
+
+private:
+  /// Shared memory is a hard limit. Registers are an estimate: an override may
+  /// try its luck, ptxas reports what came out.
+  LogicalResult checkFit(attn::KernelOp kernel, const Schedule &schedule,
+                         const lowering::TargetInfo &info) {
+    if (info.kind == lowering::TargetKind::Cpu)
+      return success();
+    Footprint footprint = estimateFootprint(kernel, schedule, info);
+    bool sharedFits = footprint.sharedBytes <= info.sharedBytesPerCta;
+    bool registersFit = footprint.registers <= Footprint::maxRegisters;
+    if (sharedFits && (registersFit || !overrides.empty()))
+      return success();
+    return diag::help(
+        diag::error(kernel, Id::NoSchedule)
+            << "head dims " << getHeadDim(kernel) << " and "
+            << getValueHeadDim(kernel) << " in tiles of " << schedule.tileM
+            << "x" << schedule.tileN << " need " << footprint.sharedBytes
+            << " bytes of shared memory and about " << footprint.registers
+            << " registers a thread; " << info.name << " has "
+            << info.sharedBytesPerCta << " and " << Footprint::maxRegisters,
+        "use --arch=cpu, or smaller tiles with --set schedule.tile_n=16");
   }
 };
 

@@ -19,7 +19,6 @@ int64_t qm::passes::getValueHeadDim(attn::KernelOp kernel) {
 /// Registers of a thread besides tiles: addresses, loop state, operand
 /// fragments in flight.
 static constexpr int64_t baseRegisters = 40;
-static constexpr int64_t maxRegisters = 255;
 
 Footprint qm::passes::estimateFootprint(attn::KernelOp kernel,
                                         const Schedule &schedule,
@@ -37,17 +36,17 @@ Footprint qm::passes::estimateFootprint(attn::KernelOp kernel,
   footprint.sharedBytes =
       elementBytes *
       (schedule.tileM * d + schedule.stages * schedule.tileN * std::max(d, dv));
-  bool fits = footprint.registers <= maxRegisters &&
+  bool fits = footprint.registers <= Footprint::maxRegisters &&
               footprint.sharedBytes <= target.sharedBytesPerCta;
   footprint.ctas =
-      fits ? std::min(
-                 {int64_t(target.ctasPerSm),
-                  int64_t(target.threadsPerSm) / threads,
-                  int64_t(target.registersPerSm) /
-                      (threads * std::min(footprint.registers, maxRegisters)),
-                  int64_t(target.sharedBytesPerSm) /
-                      std::max<int64_t>(footprint.sharedBytes, 1)})
-           : 0;
+      fits
+          ? std::min({int64_t(target.ctasPerSm),
+                      int64_t(target.threadsPerSm) / threads,
+                      int64_t(target.registersPerSm) /
+                          (threads * std::max<int64_t>(footprint.registers, 1)),
+                      int64_t(target.sharedBytesPerSm) /
+                          std::max<int64_t>(footprint.sharedBytes, 1)})
+          : 0;
   return footprint;
 }
 
@@ -68,10 +67,9 @@ static Schedule proposeCpu(const TargetInfo &target) {
 /// NVIDIA: 32 query rows a warp, so that one fragment of K or V feeds two
 /// products; the widest key block that leaves two CTAs on a multiprocessor,
 /// else the widest that fits (ampere.md measured both).
-static std::optional<Schedule> proposeNvidia(attn::KernelOp kernel,
-                                             const TargetInfo &target) {
-  std::optional<Schedule> best;
-  int64_t bestCtas = 0;
+static Schedule proposeNvidia(attn::KernelOp kernel, const TargetInfo &target) {
+  Schedule best;
+  int64_t bestCtas = -1;
   for (int64_t keys : {64, 32}) {
     Schedule schedule;
     schedule.warps = 4;
@@ -80,7 +78,7 @@ static std::optional<Schedule> proposeNvidia(attn::KernelOp kernel,
     schedule.stages = 2;
     int64_t ctas =
         std::min<int64_t>(2, estimateFootprint(kernel, schedule, target).ctas);
-    if (ctas > bestCtas) {
+    if (ctas > bestCtas || ctas == 0) {
       best = schedule;
       bestCtas = ctas;
     }
@@ -88,9 +86,8 @@ static std::optional<Schedule> proposeNvidia(attn::KernelOp kernel,
   return best;
 }
 
-std::optional<Schedule> qm::passes::proposeSchedule(attn::KernelOp kernel,
-                                                    const TargetInfo &target) {
-  if (target.kind == TargetKind::Cpu)
-    return proposeCpu(target);
-  return proposeNvidia(kernel, target);
+Schedule qm::passes::proposeSchedule(attn::KernelOp kernel,
+                                     const TargetInfo &target) {
+  return target.kind == TargetKind::Cpu ? proposeCpu(target)
+                                        : proposeNvidia(kernel, target);
 }

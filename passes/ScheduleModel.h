@@ -5,8 +5,6 @@
 #include "dialect/AttnOps.h"
 #include "lowering/common/TargetInfo.h"
 
-#include <optional>
-
 namespace qm::passes {
 
 /// The fields of #attn.schedule while they are decided.
@@ -21,6 +19,9 @@ struct Footprint {
   int64_t sharedBytes; ///< a CTA: the query tile and the ring of key and value
                        ///< tiles
   int64_t ctas;        ///< resident on a multiprocessor; 0: does not fit
+
+  static constexpr int64_t maxRegisters =
+      255; ///< of a thread, on every target of today
 };
 
 int64_t getHeadDim(attn::KernelOp kernel);
@@ -29,8 +30,8 @@ int64_t getValueHeadDim(attn::KernelOp kernel);
 Footprint estimateFootprint(attn::KernelOp kernel, const Schedule &schedule,
                             const lowering::TargetInfo &target);
 
-/// The preferred schedule that fits, or nothing.
-std::optional<Schedule> proposeSchedule(attn::KernelOp kernel,
-                                        const lowering::TargetInfo &target);
+/// The preferred schedule that fits; the smallest one if none does.
+Schedule proposeSchedule(attn::KernelOp kernel,
+                         const lowering::TargetInfo &target);
 
 } // namespace qm::passes

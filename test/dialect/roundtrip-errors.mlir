@@ -1,0 +1,152 @@
+// RUN: qm-opt %s --verify-diagnostics --split-input-file
+
+// Operands have four dimensions.
+func.func @rank(%q: tensor<8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) {
+  // expected-error @below {{QM0201: q has rank 3, 4 needed: 'tensor<8x?x64xbf16>'}}
+  // expected-note @below {{help: write it as [batch, heads, sequence, head dim]}}
+  %o = attn.attention q(%q) k(%k) v(%v) : tensor<8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// q and k multiply over one head dim.
+func.func @head_dim(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x32xbf16>, %v: tensor<?x8x?x64xbf16>) {
+  // expected-error @below {{QM0202: head dim of q and k differs: 64 and 32}}
+  %o = attn.attention q(%q) k(%k) v(%v) : tensor<?x8x?x64xbf16>, tensor<?x8x?x32xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// The output follows from the operands.
+func.func @output(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x32xbf16>) {
+  // expected-error @below {{QM0202: o is 'tensor<?x8x?x64xbf16>', the operands make it 'tensor<?x8x?x32xbf16>'}}
+  %o = attn.attention q(%q) k(%k) v(%v) : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x32xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// Grouped heads need a divisor.
+func.func @heads(%q: tensor<?x30x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) {
+  // expected-error @below {{QM0203: 30 query heads are not a multiple of 8 key/value heads}}
+  // expected-note @below {{help: choose a number of key/value heads that divides 30}}
+  %o = attn.attention q(%q) k(%k) v(%v) : tensor<?x30x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x30x?x64xbf16>
+  return
+}
+
+// -----
+
+// Head counts shape the kernel.
+func.func @static(%q: tensor<?x?x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) {
+  // expected-error @below {{QM0204: heads and head dim of q must be numbers}}
+  // expected-note @below {{help: only batch and sequence length may be '?'}}
+  %o = attn.attention q(%q) k(%k) v(%v) : tensor<?x?x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x?x?x64xbf16>
+  return
+}
+
+// -----
+
+// One element type.
+func.func @element(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xf16>, %v: tensor<?x8x?x64xbf16>) {
+  // expected-error @below {{QM0205: q holds 'bf16', k holds 'f16'}}
+  // expected-note @below {{help: cast before the call}}
+  %o = attn.attention q(%q) k(%k) v(%v) : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// An additive value in a mask is a type error, never a reinterpretation.
+func.func @mask_type(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    mask (%b, %h, %i, %j) {
+      %f = arith.constant 0.0 : f32
+      // expected-error @below {{QM0206: a mask region must end with attn.yield of ('i1')}}
+      // expected-note @below {{help: a mask decides with i1; an additive bias belongs into score}}
+      attn.yield %f : f32
+    } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// Control flow has no place in a region that is inlined into every element.
+func.func @region_op(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    score (%s, %b, %h, %i, %j) {
+      // expected-error @below {{QM0207: 'func.call' cannot stand in a score region}}
+      // expected-note @below {{help: use scalar arith and math operations, attn.load and attn.extent}}
+      %t = func.call @other(%s) : (f32) -> f32
+      attn.yield %t : f32
+    } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+func.func private @other(f32) -> f32
+
+// -----
+
+// One index a dimension.
+func.func @load_rank(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>, %t: tensor<8x?xf32>) {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    score (%s, %b, %h, %i, %j) {
+      // expected-error @below {{QM0208: 1 indices into a buffer of rank 2: 'tensor<8x?xf32>'}}
+      // expected-note @below {{help: give one index a dimension}}
+      %x = attn.load %t[%h] : tensor<8x?xf32>
+      attn.yield %x : f32
+    } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// Captures are arguments of the function.
+func.func @capture(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) {
+  %outside = arith.constant 1.0 : f32
+  %o = attn.attention q(%q) k(%k) v(%v)
+    score (%s, %b, %h, %i, %j) {
+      // expected-error @below {{QM0209: operand of type 'f32' is computed outside the region}}
+      // expected-note @below {{help: compute it inside, or pass it as an argument}}
+      %x = arith.addf %s, %outside : f32
+      attn.yield %x : f32
+    } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// A kernel has one loop over key blocks.
+// expected-error @below {{QM0210: a kernel has exactly one attn.key_blocks loop}}
+attn.kernel @no_loop(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x64xf16>) outs(%o: tensor<?x2x?x64xf16>)
+    attributes {arg_names = ["q", "k", "v", "o"]} {
+  %b, %h, %i0 = attn.tile_position
+}
+
+// -----
+
+// Products need one inner extent.
+func.func @dot(%a: !attn.tile<64x64xf16>, %b: !attn.tile<32x32xf16>) {
+  // expected-error @below {{QM0211: the rows of '!attn.tile<64x64xf16>' and '!attn.tile<32x32xf16>' have no dot product}}
+  %s = attn.dot %a, %b : !attn.tile<64x64xf16>, !attn.tile<32x32xf16> -> !attn.tile<64x32xf32>
+  return
+}
+
+// -----
+
+// Booleans are stored as bytes.
+func.func @capture_type(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>, %t: tensor<?xi1>) {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    mask (%b, %h, %i, %j) {
+      // expected-error @below {{QM0212: a buffer of 'i1' cannot be captured}}
+      // expected-note @below {{help: use f16, bf16, f32, f64, i8, i16, i32 or i64; booleans as i8}}
+      %x = attn.load %t[%j] : tensor<?xi1>
+      attn.yield %x : i1
+    } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// expected-error @below {{a tile holds f16, bf16 or f32, not 'i32'}}
+func.func @tile_element(%a: !attn.tile<64x64xi32>) { return }

@@ -1,0 +1,25 @@
+"""lit configuration: which files are tests, and the tools they call."""
+
+import os
+import shutil
+
+import lit.formats
+
+config.name = "qimeng"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "data"]
+config.test_source_root = os.path.dirname(__file__)
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.qm_bin, config.llvm_tools, config.environment["PATH"]]
+)
+# Golden messages are compared as text.
+config.environment["NO_COLOR"] = "1"
+config.substitutions.append(("%examples", os.path.join(config.test_source_root, "..", "examples")))
+config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
+
+if shutil.which("ptxas", path=config.environment["PATH"]) or os.path.exists(
+    "/usr/local/cuda/bin/ptxas"
+):
+    config.available_features.add("ptxas")

@@ -1,0 +1,257 @@
+// The classify region against brute force: for random masks, no kept pair is
+// ever skipped and no block is called full that is not. Both sides are
+// evaluated by the folders of the operations, so the test shares no code with
+// the pass.
+#include "dialect/AttnOps.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace mlir;
+using namespace qm;
+
+namespace {
+
+constexpr int rows = 21, keys = 18, tileM = 4, tileN = 5;
+
+/// Writes random predicates over %i and %j with the operations that the front
+/// end has.
+class MaskGrammar {
+public:
+  explicit MaskGrammar(unsigned seed) : random(seed) {}
+
+  /// The body of a mask region.
+  std::string make() {
+    text.clear(), next = 0;
+    std::string result = predicate(3);
+    return text + "  attn.yield " + result + " : i1\n";
+  }
+
+private:
+  int pick(int n) {
+    return std::uniform_int_distribution<int>(0, n - 1)(random);
+  }
+
+  std::string emit(const std::string &line) {
+    std::string name = "%t" + std::to_string(next++);
+    text += "  " + name + " = " + line + "\n";
+    return name;
+  }
+  std::string constant(int value) {
+    return emit("arith.constant " + std::to_string(value) + " : i32");
+  }
+  std::string integer(int depth) {
+    if (depth == 0 || pick(5) == 0) {
+      int leaf = pick(4);
+      return leaf == 0   ? "%i"
+             : leaf == 1 ? "%j"
+             : leaf == 2 ? "%w"
+                         : constant(pick(41) - 20);
+    }
+    static const char *binary[] = {"addi", "subi", "muli", "minsi", "maxsi"};
+    static const char *byConstant[] = {"floordivsi", "divsi", "ceildivsi",
+                                       "remsi"};
+    std::string x = integer(depth - 1);
+    switch (pick(9)) {
+    case 0: { // floor modulo, as the front end writes it
+      std::string n = constant(1 + pick(9));
+      std::string q = emit("arith.floordivsi " + x + ", " + n + " : i32");
+      std::string p = emit("arith.muli " + q + ", " + n + " : i32");
+      return emit("arith.subi " + x + ", " + p + " : i32");
+    }
+    case 1:
+      return emit("math.absi " + x + " : i32");
+    case 2:
+      return emit("arith.andi " + x + ", " + constant(pick(20)) + " : i32");
+    case 3:
+      return emit(std::string("arith.") + (pick(2) ? "shrsi " : "shli ") + x +
+                  ", " + constant(pick(4)) + " : i32");
+    case 4:
+      return emit("arith.select " + predicate(depth - 1) + ", " + x + ", " +
+                  integer(depth - 1) + " : i32");
+    case 5:
+    case 6:
+      return emit(std::string("arith.") + byConstant[pick(4)] + " " + x + ", " +
+                  constant(1 + pick(9)) + " : i32");
+    default:
+      return emit(std::string("arith.") + binary[pick(5)] + " " + x + ", " +
+                  integer(depth - 1) + " : i32");
+    }
+  }
+  std::string predicate(int depth) {
+    static const char *compare[] = {"slt", "sle", "sgt", "sge",
+                                    "eq",  "ne",  "ult", "uge"};
+    static const char *logic[] = {"andi", "ori", "xori"};
+    if (depth == 0 || pick(3) == 0) {
+      std::string x = integer(2);
+      return emit(std::string("arith.cmpi ") + compare[pick(8)] + ", " + x +
+                  ", " + integer(2) + " : i32");
+    }
+    std::string x = predicate(depth - 1);
+    if (pick(8) == 0)
+      return emit("arith.select " + predicate(depth - 1) + ", " + x + ", " +
+                  predicate(depth - 1) + " : i1");
+    return emit(std::string("arith.") + logic[pick(3)] + " " + x + ", " +
+                predicate(depth - 1) + " : i1");
+  }
+
+  std::mt19937 random;
+  std::string text;
+  int next = 0;
+};
+
+/// A kernel at the tiled level with this mask and one run-time scalar, %w.
+std::string kernelText(const std::string &mask) {
+  std::string text =
+      "func.func @f(%q: tensor<?x1x?x8xf32>, %k: tensor<?x1x?x8xf32>, %v: "
+      "tensor<?x1x?x8xf32>, %w: i32) -> tensor<?x1x?x8xf32> {\n"
+      "%o = attn.attention q(%q) k(%k) v(%v) mask (%b, %h, %i, %j) {\n";
+  return text + mask +
+         "} : tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32> -> "
+         "tensor<?x1x?x8xf32>\n"
+         "return %o : tensor<?x1x?x8xf32>\n}\n";
+}
+
+/// Evaluates a region on constants with the folders of its operations.
+class Folder {
+public:
+  Folder(MLIRContext *context) : builder(context) {}
+  void bind(Value value, int64_t number) {
+    values[value] = builder.getI32IntegerAttr(number);
+  }
+  SmallVector<bool> run(Block &block) {
+    for (Operation &op : block.without_terminator()) {
+      SmallVector<Attribute> operands =
+          llvm::map_to_vector(op.getOperands(), [&](Value operand) {
+            return values.lookup(operand);
+          });
+      SmallVector<OpFoldResult> results;
+      Attribute constant;
+      if (matchPattern(&op, m_Constant(&constant)))
+        results.push_back(constant);
+      else if (failed(op.fold(operands, results)) || results.empty()) {
+        ADD_FAILURE() << "no fold for " << op.getName().getStringRef().str();
+        return SmallVector<bool>(block.getTerminator()->getNumOperands());
+      }
+      Attribute folded = dyn_cast<Attribute>(results.front());
+      values[op.getResult(0)] =
+          folded ? folded : values.lookup(cast<Value>(results.front()));
+    }
+    return llvm::map_to_vector(
+        block.getTerminator()->getOperands(), [&](Value value) {
+          return cast<IntegerAttr>(values.lookup(value)).getValue().isOne();
+        });
+  }
+
+private:
+  Builder builder;
+  DenseMap<Value, Attribute> values;
+};
+
+class LiftMaskTest : public testing::Test {
+protected:
+  LiftMaskTest() {
+    context.loadDialect<attn::AttnDialect, arith::ArithDialect,
+                        func::FuncDialect, math::MathDialect>();
+  }
+
+  OwningOpRef<ModuleOp> lift(const std::string &mask) {
+    auto module = parseSourceString<ModuleOp>(kernelText(mask), &context);
+    if (!module)
+      return {};
+    PassManager manager(&context);
+    manager.addNestedPass<func::FuncOp>(passes::createToOnline());
+    manager.addPass(passes::createTileAttention());
+    manager.addNestedPass<attn::KernelOp>(passes::createLiftMask());
+    return succeeded(manager.run(*module)) ? std::move(module) : nullptr;
+  }
+
+  /// Counts blocks called partial although they are empty or full.
+  int check(ModuleOp module, int w) {
+    attn::KernelOp kernel = *module.getOps<attn::KernelOp>().begin();
+    attn::KeyBlocksOp loop = kernel.getKeyBlocks();
+    attn::MaskOp mask = *loop.getBody().getOps<attn::MaskOp>().begin();
+    Block &body = mask.getBody().front(),
+          &classify = loop.getClassify().front();
+    Value scalar = kernel.getArguments()[3];
+    int loose = 0;
+    for (int i0 = 0; i0 < rows; i0 += tileM)
+      for (int j0 = 0; j0 < keys; j0 += tileN) {
+        int i1 = std::min(i0 + tileM, rows) - 1,
+            j1 = std::min(j0 + tileN, keys) - 1;
+        int kept = 0, pairs = (i1 - i0 + 1) * (j1 - j0 + 1);
+        for (int i = i0; i <= i1; ++i)
+          for (int j = j0; j <= j1; ++j) {
+            Folder folder(&context);
+            folder.bind(scalar, w);
+            folder.bind(body.getArgument(0), i),
+                folder.bind(body.getArgument(1), j);
+            kept += folder.run(body)[0];
+          }
+        Folder folder(&context);
+        folder.bind(scalar, w);
+        for (auto [argument, bound] :
+             llvm::zip(classify.getArguments(), std::array{i0, i1, j0, j1}))
+          folder.bind(argument, bound);
+        SmallVector<bool> verdict = folder.run(classify);
+        bool any = verdict[0], all = verdict[1];
+        EXPECT_TRUE(any || kept == 0)
+            << "a kept pair would be skipped in block " << i0 << ", " << j0;
+        EXPECT_TRUE(!all || kept == pairs)
+            << "block " << i0 << ", " << j0 << " is not full";
+        loose += (any && kept == 0) || (!all && kept == pairs);
+      }
+    return loose;
+  }
+
+  MLIRContext context;
+};
+
+// QM_LIFT_MASKS masks (400 by default) from seed QM_SEED.
+TEST_F(LiftMaskTest, RandomMasksAreSound) {
+  const char *seedText = std::getenv("QM_SEED"),
+             *countText = std::getenv("QM_LIFT_MASKS");
+  unsigned seed = seedText ? std::atoi(seedText) : 20260101;
+  int count = countText ? std::atoi(countText) : 400;
+  std::cout << "seed " << seed << ", " << count << " masks\n";
+  MaskGrammar grammar(seed);
+  for (int n = 0; n < count; ++n) {
+    std::string mask = grammar.make();
+    auto module = lift(mask);
+    ASSERT_TRUE(module) << mask;
+    check(*module, n % 13 - 4);
+    ASSERT_FALSE(HasFailure()) << "mask " << n << " of seed " << seed << ":\n"
+                               << mask;
+  }
+}
+
+// Masks whose blocks are classified exactly.
+TEST_F(LiftMaskTest, CommonMasksAreTight) {
+  const char *exact[] = {
+      "%c = arith.cmpi sge, %i, %j : i32\nattn.yield %c : i1\n",
+      "%c = arith.cmpi sge, %i, %j : i32\n%d = arith.subi %i, %j : i32\n%e = "
+      "arith.cmpi sle, %d, %w : i32\n"
+      "%f = arith.andi %c, %e : i1\nattn.yield %f : i1\n",
+      "%c = arith.cmpi slt, %j, %w : i32\n%d = arith.cmpi sge, %i, %j : "
+      "i32\n%e = arith.ori %c, %d : i1\nattn.yield %e : i1\n",
+      "%n = arith.constant 7 : i32\n%a = arith.floordivsi %i, %n : i32\n%b2 = "
+      "arith.floordivsi %j, %n : i32\n"
+      "%c = arith.cmpi sge, %a, %b2 : i32\nattn.yield %c : i1\n",
+  };
+  for (const char *mask : exact) {
+    auto module = lift(mask);
+    ASSERT_TRUE(module);
+    for (int w : {0, 3, 9})
+      EXPECT_EQ(check(*module, w), 0) << mask << "w = " << w;
+  }
+}
+
+} // namespace
