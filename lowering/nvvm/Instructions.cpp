@@ -1,0 +1,171 @@
+// Instructions written as PTX, and those that are plain LLVM.
+#include "lowering/nvvm/NVVMEmit.h"
+#include "lowering/nvvm/PtxAsm.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace qm;
+using nvvm::LocBuilder;
+using nvvm::PtxAsm;
+using nvvm::Values;
+
+static constexpr unsigned globalSpace = 1;
+
+/// "bf16" or "f16", as PTX spells element types.
+static StringRef ptxName(Type element) {
+  return element.isBF16() ? "bf16" : "f16";
+}
+
+Values nvvm::ldmatrixX4(LocBuilder &b, Value base, unsigned swizzle,
+                        int64_t offset, bool transposed) {
+  std::string load =
+      llvm::formatv("ldmatrix.sync.aligned.m8n8.x4{0}.shared.b16 "
+                    "{{$0,$1,$2,$3}, [{1}+{2}];",
+                    transposed ? ".trans" : "", swizzle ? "a" : "$4", offset);
+  if (swizzle)
+    load = llvm::formatv("{{ .reg .b32 a; xor.b32 a, $4, {0}; {1} }", swizzle,
+                         load);
+  return PtxAsm(b, load).results(4, b.getI32Type()).in(base).memory().emit();
+}
+
+/// mma of shape m16n8k`k`; registers of a, b and c as the ISA lists them.
+static Values mma(LocBuilder &b, unsigned k, Type element, ValueRange a,
+                  ValueRange bFragment, ValueRange c) {
+  StringRef type = ptxName(element);
+  std::string text =
+      llvm::formatv("mma.sync.aligned.m16n8k{0}.row.col.f32.{1}.{1}.f32 "
+                    "{{$0,$1,$2,$3}, ",
+                    k, type);
+  text += k == 16 ? "{$4,$5,$6,$7}, {$8,$9}, " : "{$4,$5}, {$6}, ";
+  // The accumulator is tied to the result: one register each, as the
+  // instruction's own form has it.
+  text += c.empty() ? (k == 16 ? "{$10,$10,$10,$10};" : "{$7,$7,$7,$7};")
+                    : "{$0,$1,$2,$3};";
+  PtxAsm ptx(b, text);
+  ptx.results(4, b.getF32Type()).in(a).in(bFragment).ordered();
+  if (c.empty())
+    ptx.in(LLVM::ConstantOp::create(b, b.getF32FloatAttr(0.0f)));
+  for (auto [index, value] : llvm::enumerate(c))
+    ptx.tied(value, index);
+  return ptx.emit();
+}
+
+Values nvvm::mmaM16N8K16(LocBuilder &b, Type element, ValueRange a,
+                         ValueRange bFragment, ValueRange c) {
+  return mma(b, 16, element, a, bFragment, c);
+}
+
+Values nvvm::mmaM16N8K8(LocBuilder &b, Type element, ValueRange a,
+                        ValueRange bFragment, ValueRange c) {
+  return mma(b, 8, element, a, bFragment, c);
+}
+
+void nvvm::cpAsync16(LocBuilder &b, Value shared, int64_t sharedOffset,
+                     Value global, int64_t globalOffset, Value bytes) {
+  std::string text = llvm::formatv(
+      "cp.async.cg.shared.global.L2::128B [$0+{0}], [$1+{1}], 16{2};",
+      sharedOffset, globalOffset, bytes ? ", $2" : "");
+  PtxAsm ptx(b, text);
+  ptx.in(shared).in(global);
+  if (bytes)
+    ptx.in(bytes);
+  ptx.memory().emit();
+}
+
+void nvvm::storeShared32(LocBuilder &b, Value shared, int64_t offset,
+                         Value value) {
+  PtxAsm(b, llvm::formatv("st.shared.b32 [$0+{0}], $1;", offset))
+      .in(shared)
+      .in(value)
+      .memory()
+      .emit();
+}
+
+Values nvvm::loadShared128(LocBuilder &b, Value shared, int64_t offset) {
+  return PtxAsm(b, llvm::formatv("ld.shared.v4.b32 {{$0,$1,$2,$3}, [$4+{0}];",
+                                 offset))
+      .results(4, b.getI32Type())
+      .in(shared)
+      .memory()
+      .emit();
+}
+
+void nvvm::storeGlobal128(LocBuilder &b, Value predicate, Value global,
+                          ValueRange words) {
+  PtxAsm(b, "@$0 st.global.v4.b32 [$1], {$2,$3,$4,$5};")
+      .in(predicate)
+      .in(global)
+      .in(words)
+      .memory()
+      .emit();
+}
+
+static Value globalPointer(LocBuilder &b, Value address) {
+  return LLVM::IntToPtrOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext(), globalSpace), address);
+}
+
+Value nvvm::loadGlobalConstant(LocBuilder &b, Type type, Value global) {
+  auto load = LLVM::LoadOp::create(b, type, globalPointer(b, global));
+  load.setInvariant(true);
+  return load;
+}
+
+void nvvm::storeGlobal(LocBuilder &b, Value global, Value value) {
+  LLVM::StoreOp::create(b, value, globalPointer(b, global));
+}
+
+Value nvvm::opaqueAdd(LocBuilder &b, Value lhs, Value rhs) {
+  bool wide = lhs.getType().isInteger(64);
+  return PtxAsm(b, wide ? "add.s64 $0, $1, $2;" : "add.s32 $0, $1, $2;")
+      .results(1, lhs.getType())
+      .in(lhs)
+      .in(rhs)
+      .ordered()
+      .emit()
+      .front();
+}
+
+static Value unary(LocBuilder &b, const char *mnemonic, Value x) {
+  return PtxAsm(b, llvm::formatv("{0} $0, $1;", mnemonic))
+      .results(1, b.getF32Type())
+      .in(x)
+      .emit()
+      .front();
+}
+
+Value nvvm::exp2Approx(LocBuilder &b, Value x) {
+  return unary(b, "ex2.approx.ftz.f32", x);
+}
+Value nvvm::log2Approx(LocBuilder &b, Value x) {
+  return unary(b, "lg2.approx.f32", x);
+}
+Value nvvm::tanhApprox(LocBuilder &b, Value x) {
+  return unary(b, "tanh.approx.f32", x);
+}
+Value nvvm::sqrtApprox(LocBuilder &b, Value x) {
+  return unary(b, "sqrt.approx.f32", x);
+}
+Value nvvm::rsqrtApprox(LocBuilder &b, Value x) {
+  return unary(b, "rsqrt.approx.f32", x);
+}
+
+Value nvvm::divApprox(LocBuilder &b, Value x, Value y) {
+  return PtxAsm(b, "div.full.f32 $0, $1, $2;")
+      .results(1, b.getF32Type())
+      .in(x)
+      .in(y)
+      .emit()
+      .front();
+}
+
+Value nvvm::packPair(LocBuilder &b, Type element, Value low, Value high) {
+  return PtxAsm(b,
+                llvm::formatv("cvt.rn.{0}x2.f32 $0, $1, $2;", ptxName(element)))
+      .results(1, b.getI32Type())
+      .in(high)
+      .in(low)
+      .emit()
+      .front();
+}

@@ -1,0 +1,118 @@
+// NVIDIA instructions as plain functions: one function an instruction. The only
+// face of the NVVM dialect, whose header takes 14 s to compile; nothing outside
+// this folder includes it.
+//
+// Addresses of shared memory are i32 (shared window), of global memory i64.
+// `offset` is in bytes and becomes part of the instruction. Lane layouts are
+// those of the PTX ISA, "Matrix fragments for mma.m16n8k16".
+#pragma once
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir {
+class DialectRegistry;
+}
+
+namespace qm::nvvm {
+using LocBuilder = mlir::ImplicitLocOpBuilder;
+using Values = llvm::SmallVector<mlir::Value>;
+
+/// The NVVM dialect alone, for a pass's dependent dialects.
+void insertDialects(mlir::DialectRegistry &registry);
+/// The NVVM dialect and the translations of LLVM and NVVM to LLVM IR.
+void registerNvvm(mlir::DialectRegistry &registry);
+
+// --- Matrix product
+// --------------------------------------------------------------------------------------------------
+
+/// ldmatrix.x4 of 16-bit elements: four 8x8 matrices, one i32 of each a lane.
+/// The address is `(base ^ swizzle) + offset`, formed in the instruction's own
+/// asm so that it takes no register across a loop.
+Values ldmatrixX4(LocBuilder &b, mlir::Value base, unsigned swizzle,
+                  int64_t offset, bool transposed);
+
+/// d = a b + c for one 16x8 tile, f32 accumulation, `element` f16 or bf16. a: 4
+/// registers, b: 2; c: 4 f32, or empty: zero.
+Values mmaM16N8K16(LocBuilder &b, mlir::Type element, mlir::ValueRange a,
+                   mlir::ValueRange bFragment, mlir::ValueRange c);
+/// The same with k = 8 (sm_75: f16 only). a: 2 registers, b: 1.
+Values mmaM16N8K8(LocBuilder &b, mlir::Type element, mlir::ValueRange a,
+                  mlir::ValueRange bFragment, mlir::ValueRange c);
+
+// --- Memory
+// ----------------------------------------------------------------------------------------------------------
+
+/// 16 bytes, global to shared, past L1. Bytes from `bytes` (i32, 0 or 16) on
+/// are zeros and not read; null: all 16.
+void cpAsync16(LocBuilder &b, mlir::Value shared, int64_t sharedOffset,
+               mlir::Value global, int64_t globalOffset, mlir::Value bytes);
+void cpAsyncCommit(LocBuilder &b);
+/// Waits until at most `pending` of the groups this thread committed are under
+/// way.
+void cpAsyncWait(LocBuilder &b, unsigned pending);
+void storeShared32(LocBuilder &b, mlir::Value shared, int64_t offset,
+                   mlir::Value value);
+Values loadShared128(LocBuilder &b, mlir::Value shared, int64_t offset);
+/// 16 bytes from four i32, if `predicate`.
+void storeGlobal128(LocBuilder &b, mlir::Value predicate, mlir::Value global,
+                    mlir::ValueRange words);
+/// A scalar of a buffer that no one writes while the kernel runs
+/// (ld.global.nc).
+mlir::Value loadGlobalConstant(LocBuilder &b, mlir::Type type,
+                               mlir::Value global);
+void storeGlobal(LocBuilder &b, mlir::Value global, mlir::Value value);
+/// lhs + rhs (i32 or i64) that LLVM cannot see through: it makes no induction
+/// variables of its multiples.
+mlir::Value opaqueAdd(LocBuilder &b, mlir::Value lhs, mlir::Value rhs);
+
+// --- Threads
+// ---------------------------------------------------------------------------------------------------------
+
+enum class Special { ThreadX, BlockX };
+/// Reads a special register (i32). `again`: a read that is not merged with an
+/// earlier one, so that what is derived from it need not live in between.
+mlir::Value readSpecial(LocBuilder &b, Special special, bool again = false);
+/// bar.sync 0: all threads of the CTA.
+void barrier(LocBuilder &b);
+void warpBarrier(LocBuilder &b);
+/// f32 of the lane whose number differs in the bits of `mask`.
+mlir::Value shuffleXor(LocBuilder &b, mlir::Value value, unsigned mask);
+/// i32 of lane 0: tells ptxas that the value is uniform in the warp.
+mlir::Value broadcastLane0(LocBuilder &b, mlir::Value value);
+mlir::Value voteAny(LocBuilder &b, mlir::Value predicate);
+/// One bit a lane, i32.
+mlir::Value ballot(LocBuilder &b, mlir::Value predicate);
+
+// --- Arithmetic on f32
+// -----------------------------------------------------------------------------------------------
+
+mlir::Value exp2Approx(LocBuilder &b, mlir::Value x); ///< ex2.approx.ftz: 2 ulp
+mlir::Value log2Approx(
+    LocBuilder &b,
+    mlir::Value x); ///< lg2.approx: 2^-22, absolute in (0.5, 2), else relative
+mlir::Value tanhApprox(LocBuilder &b,
+                       mlir::Value x); ///< tanh.approx: relative 2^-11
+mlir::Value rcpApprox(LocBuilder &b, mlir::Value x); ///< rcp.approx.ftz: 1 ulp
+mlir::Value divApprox(LocBuilder &b, mlir::Value x,
+                      mlir::Value y);                 ///< div.full: 2 ulp
+mlir::Value sqrtApprox(LocBuilder &b, mlir::Value x); ///< sqrt.approx: 1 ulp
+mlir::Value rsqrtApprox(LocBuilder &b,
+                        mlir::Value x); ///< rsqrt.approx: 2^-22.9 relative
+/// Two f32 rounded to `element` (f16 or bf16) in one i32, `low` in the low
+/// half.
+mlir::Value packPair(LocBuilder &b, mlir::Type element, mlir::Value low,
+                     mlir::Value high);
+
+// --- Kernels
+// ---------------------------------------------------------------------------------------------------------
+
+/// An entry point whose one parameter is an array of `slots` i64 in constant
+/// memory.
+mlir::LLVM::LLVMFuncOp createKernel(LocBuilder &b, llvm::StringRef name,
+                                    unsigned slots, unsigned threads);
+/// The i32 address of the CTA's dynamic shared memory, aligned to 1024 bytes;
+/// declares it in `module` once.
+mlir::Value dynamicShared(LocBuilder &b, mlir::Operation *module);
+
+} // namespace qm::nvvm

@@ -1,0 +1,42 @@
+// The kernel's arguments as the launch contract passes them: pointers, extents,
+// strides and scalars in 64-bit slots of the parameter. A slot is read where it
+// is used: it is an operand from constant memory, no register.
+#pragma once
+
+#include "lowering/common/KernelInfo.h"
+#include "lowering/sm80/Int.h"
+
+namespace qm::sm80 {
+
+class Arguments {
+public:
+  Arguments(LocBuilder &b, attn::KernelOp kernel, mlir::Value slots)
+      : b(b), kernel(kernel), info(lowering::KernelInfo::get(kernel)),
+        slots(slots) {}
+
+  /// i64 address of element [0, ..., 0].
+  Int pointer(mlir::Value tensor);
+  /// i32; a constant where the type says it.
+  Int extent(mlir::Value tensor, unsigned dimension);
+  /// i64, in elements.
+  Int stride(mlir::Value tensor, unsigned dimension);
+  mlir::Value scalar(mlir::Value argument);
+  Int extentOfCall(attn::Extent extent);
+
+  /// i64 address of `tensor[indices]`; indices of i32 or i64, fewer than the
+  /// rank: the rest are 0.
+  Int elementAddress(mlir::Value tensor, llvm::ArrayRef<Int> indices);
+  /// One element of a captured buffer, every index clamped to its extent.
+  mlir::Value loadClamped(mlir::Value tensor, mlir::ValueRange indices);
+
+private:
+  mlir::Value slot(unsigned index, mlir::Type type);
+  const lowering::ArgumentInfo &infoOf(mlir::Value argument) const;
+
+  LocBuilder &b;
+  attn::KernelOp kernel;
+  lowering::KernelInfo info;
+  mlir::Value slots;
+};
+
+} // namespace qm::sm80

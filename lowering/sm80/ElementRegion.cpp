@@ -1,0 +1,151 @@
+// Emits element-wise regions, each operation as often as it can differ.
+#include "lowering/sm80/ElementRegion.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::sm80;
+
+ElementRegion::ElementRegion(Region &region, Roles roles, Arguments &arguments,
+                             const IRMapping &outer, Operation *loop)
+    : body(region.front()), arguments(arguments), outer(outer), loop(loop) {
+  for (BlockArgument argument : body.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    dependence[argument] = number == roles.row      ? Row
+                           : number == roles.column ? Column
+                                                    : Element;
+  }
+  for (Operation &op : body.without_terminator()) {
+    unsigned bits = Uniform;
+    for (Value operand : op.getOperands())
+      bits |= dependenceOf(operand);
+    for (Value result : op.getResults())
+      dependence[result] = bits;
+  }
+}
+
+unsigned ElementRegion::dependenceOf(Value value) const {
+  if (auto found = dependence.find(value); found != dependence.end())
+    return found->second;
+  // From outside the region. What the loop over key blocks defines is forgotten
+  // with the columns of a block.
+  bool inLoop = loop && loop->isAncestor(value.getParentBlock()->getParentOp());
+  return inLoop ? Column : Uniform;
+}
+
+void ElementRegion::startBlock() {
+  rows.clear();
+  columns.clear();
+}
+
+void ElementRegion::emitUniform(LocBuilder &b) {
+  auto lookup = [&](Value value) {
+    return uniform.contains(value) ? uniform.lookup(value)
+                                   : outer.lookupOrDefault(value);
+  };
+  for (Operation &op : body.without_terminator())
+    if (op.getNumResults() && dependenceOf(op.getResult(0)) == Uniform)
+      emitOperation(b, op, uniform, lookup);
+}
+
+SmallVector<Value> ElementRegion::emit(LocBuilder &b, ValueRange values,
+                                       unsigned row, unsigned column) {
+  IRMapping element;
+  element.map(body.getArguments(), values);
+  IRMapping *maps[] = {&uniform, &rows[row], &columns[column], &element};
+  auto lookup = [&](Value value) {
+    // The arguments of this element are in the element's own map, whatever they
+    // depend on.
+    if (element.contains(value))
+      return element.lookup(value);
+    IRMapping &map = *maps[dependenceOf(value)];
+    return map.contains(value) ? map.lookup(value)
+                               : outer.lookupOrDefault(value);
+  };
+  for (Operation &op : body.without_terminator()) {
+    IRMapping &map = *maps[dependenceOf(op.getResult(0))];
+    if (!map.contains(op.getResult(0)))
+      emitOperation(b, op, map, lookup);
+  }
+  return llvm::map_to_vector(body.getTerminator()->getOperands(), lookup);
+}
+
+void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
+                                  function_ref<Value(Value)> lookup) {
+  Location saved = b.getLoc();
+  b.setLoc(op.getLoc());
+  auto operands = llvm::map_to_vector(op.getOperands(), lookup);
+  auto emitted = [&]() -> Value {
+    if (auto load = dyn_cast<attn::LoadOp>(op))
+      return arguments.loadClamped(load.getBuffer(),
+                                   ValueRange(operands).drop_front());
+    if (auto extent = dyn_cast<attn::ExtentOp>(op))
+      return arguments.extentOfCall(extent.getKind());
+    if (isa<math::Exp2Op>(op))
+      return nvvm::exp2Approx(b, operands[0]);
+    if (isa<math::SqrtOp>(op))
+      return nvvm::sqrtApprox(b, operands[0]);
+    if (isa<math::RsqrtOp>(op))
+      return nvvm::rsqrtApprox(b, operands[0]);
+    if (isa<arith::DivFOp>(op) && op.getResult(0).getType().isF32())
+      return nvvm::divApprox(b, operands[0], operands[1]);
+    OperationState state(op.getLoc(), op.getName(), operands,
+                         op.getResultTypes(), op.getAttrs());
+    Operation *clone = b.create(state);
+    // A multiplication and the addition that follows it may be one fma.
+    if (isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(clone))
+      clone->setAttr("fastmath",
+                     arith::FastMathFlagsAttr::get(
+                         b.getContext(), arith::FastMathFlags::contract));
+    return clone->getResult(0);
+  }();
+  into.map(op.getResult(0), emitted);
+  b.setLoc(saved);
+}
+
+std::optional<std::string> qm::sm80::whyUnsupported(Operation &op) {
+  if (isa<attn::LoadOp, attn::ExtentOp, attn::YieldOp>(op) ||
+      op.hasTrait<OpTrait::ConstantLike>())
+    return std::nullopt;
+  std::string name = op.getName().getStringRef().str();
+  if (op.getNumResults() != 1)
+    return name + " has no machine code on this target";
+  // Casts take any type that a buffer may have. Everything else is f32, i32 or
+  // i1, or an integer LLVM computes with.
+  bool cast =
+      isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
+          arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp,
+          arith::FPToUIOp, arith::BitcastOp, arith::SelectOp>(op);
+  auto fits = [&](Type type) {
+    if (type.isF32() || type.isSignlessInteger(1) ||
+        type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
+        type.isSignlessInteger(32) || type.isSignlessInteger(64))
+      return true;
+    return cast && (type.isF16() || type.isBF16() || type.isF64());
+  };
+  for (Type type :
+       llvm::concat<const Type>(llvm::to_vector<4>(op.getOperandTypes()),
+                                llvm::to_vector<1>(op.getResultTypes())))
+    if (!fits(type)) {
+      std::string text;
+      llvm::raw_string_ostream(text)
+          << name << " on " << type << " has no machine code on this target";
+      return text;
+    }
+  bool known =
+      cast ||
+      isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+          arith::RemFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+          arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp, arith::AddIOp,
+          arith::SubIOp, arith::MulIOp, arith::DivSIOp, arith::DivUIOp,
+          arith::RemSIOp, arith::RemUIOp, arith::AndIOp, arith::OrIOp,
+          arith::XOrIOp, arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp,
+          arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp,
+          arith::CmpIOp>(op) ||
+      isa<math::Exp2Op, math::SqrtOp, math::RsqrtOp, math::AbsFOp, math::AbsIOp,
+          math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
+          math::FmaOp, math::CopySignOp, math::CtPopOp,
+          math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op);
+  if (!known)
+    return name + " has no machine code on this target";
+  return std::nullopt;
+}

@@ -1,0 +1,58 @@
+// The element-wise region of an attn.map or attn.mask (or a classify region),
+// emitted for one element after another. An operation is emitted as often as it
+// can differ: once before the loop over key blocks if it depends on nothing but
+// captures and uniform values, once a row or once a column of a block, else
+// once an element. So a gather by row costs four loads a thread and block,
+// not 64.
+#pragma once
+
+#include "lowering/sm80/Arguments.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace qm::sm80 {
+
+class ElementRegion {
+public:
+  /// Which of the region's arguments are the row index and the column index
+  /// (the others differ from element to element).
+  struct Roles {
+    unsigned row, column;
+  };
+
+  /// `outer` maps values of the kernel's body to emitted ones; it is read at
+  /// each emission. Values defined inside `loop` (null: none) change from block
+  /// to block.
+  ElementRegion(mlir::Region &region, Roles roles, Arguments &arguments,
+                const mlir::IRMapping &outer, mlir::Operation *loop);
+
+  /// Emits what depends on neither element, row, column nor block. Call once,
+  /// where it dominates every emission.
+  void emitUniform(LocBuilder &b);
+  /// Forgets rows and columns: the next emissions are in another block of keys.
+  void startBlock();
+  /// Emits one element and returns what the region yields. `row` and `column`
+  /// number the thread's rows and columns.
+  llvm::SmallVector<mlir::Value> emit(LocBuilder &b, mlir::ValueRange arguments,
+                                      unsigned row, unsigned column);
+
+private:
+  enum Dependence : unsigned { Uniform = 0, Row = 1, Column = 2, Element = 3 };
+
+  unsigned dependenceOf(mlir::Value value) const;
+  void emitOperation(LocBuilder &b, mlir::Operation &op, mlir::IRMapping &into,
+                     llvm::function_ref<mlir::Value(mlir::Value)> lookup);
+
+  mlir::Block &body;
+  Arguments &arguments;
+  const mlir::IRMapping &outer;
+  mlir::Operation *loop;
+  llvm::DenseMap<mlir::Value, unsigned> dependence;
+  mlir::IRMapping uniform;
+  llvm::DenseMap<unsigned, mlir::IRMapping> rows, columns;
+};
+
+/// Whether `op` of a region has machine code here; if not, why not.
+std::optional<std::string> whyUnsupported(mlir::Operation &op);
+
+} // namespace qm::sm80

@@ -1,0 +1,136 @@
+// qm-expand-sm80-math: math of element-wise regions in terms the GPU has.
+// ex2.approx (math.exp2 here) is within 2 ulp; what is made of it below stays
+// within 4.
+#include "lowering/sm80/Passes.h"
+
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include <cmath>
+
+namespace qm::sm80 {
+#define GEN_PASS_DEF_EXPANDSM80MATH
+#include "lowering/sm80/Passes.h.inc"
+} // namespace qm::sm80
+
+using namespace mlir;
+
+namespace {
+
+/// f32 arithmetic at a pattern's location.
+struct Floats {
+  ImplicitLocOpBuilder b;
+  Floats(Operation *op, PatternRewriter &rewriter)
+      : b(op->getLoc(), rewriter) {}
+
+  Value constant(double value) {
+    return arith::ConstantOp::create(b, b.getF32FloatAttr(float(value)));
+  }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
+  Value fma(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, x, y, z);
+  }
+  Value exp2(Value x) { return math::Exp2Op::create(b, x); }
+  Value abs(Value x) { return math::AbsFOp::create(b, x); }
+  Value less(Value x, double bound) {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x,
+                                 constant(bound));
+  }
+  Value select(Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(b, condition, yes, no);
+  }
+};
+
+/// e^x = 2^t (1 + r ln 2) with t = x log2 e rounded and r what the rounding
+/// lost: without r the relative error would grow with |x|.
+struct ExpandExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Floats f(op, rewriter);
+    Value x = op.getOperand();
+    float high = float(M_LOG2E), low = float(M_LOG2E - double(high));
+    Value t = f.mul(x, f.constant(high));
+    Value negated = arith::NegFOp::create(f.b, t);
+    Value lost = f.fma(x, f.constant(low), f.fma(x, f.constant(high), negated));
+    Value e = f.exp2(t);
+    Value corrected = f.fma(e, f.mul(lost, f.constant(M_LN2)), e);
+    // Out of the range of finite results e is 0 or inf already, and the
+    // correction could make NaN of it.
+    rewriter.replaceOp(op, f.select(f.less(f.abs(t), 128.0), corrected, e));
+    return success();
+  }
+};
+
+/// tanh x = 1 - 2 / (1 + 2^(2 x log2 e)), and its series where that cancels.
+struct ExpandTanh : OpRewritePattern<math::TanhOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::TanhOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Floats f(op, rewriter);
+    Value x = op.getOperand();
+    Value e = f.exp2(f.mul(x, f.constant(2.0 * M_LOG2E)));
+    Value quotient =
+        arith::DivFOp::create(f.b, f.constant(-2.0), f.add(e, f.constant(1.0)));
+    Value large = f.add(quotient, f.constant(1.0));
+    // x - x^3/3 + 2x^5/15 - 17x^7/315 + 62x^9/2835: 2e-8 at 0.25.
+    Value square = f.mul(x, x);
+    Value series = f.constant(62.0 / 2835.0);
+    for (double coefficient : {-17.0 / 315.0, 2.0 / 15.0, -1.0 / 3.0})
+      series = f.fma(series, square, f.constant(coefficient));
+    Value small = f.fma(f.mul(series, square), x, x);
+    rewriter.replaceOp(op, f.select(f.less(f.abs(x), 0.25), small, large));
+    return success();
+  }
+};
+
+/// x / c = x (1/c), half an ulp from the division's own error, where 1/c is a
+/// normal number.
+struct DivideByConstant : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    APFloat divisor(0.0f);
+    if (!op.getType().isF32() ||
+        !matchPattern(op.getRhs(), m_ConstantFloat(&divisor)))
+      return failure();
+    float inverse = 1.0f / divisor.convertToFloat();
+    if (!std::isnormal(inverse))
+      return failure();
+    Floats f(op, rewriter);
+    rewriter.replaceOp(op, f.mul(op.getLhs(), f.constant(inverse)));
+    return success();
+  }
+};
+
+struct ExpandSm80Math : qm::sm80::impl::ExpandSm80MathBase<ExpandSm80Math> {
+  void runOnOperation() override {
+    if (!qm::sm80::isForSm80(getOperation()))
+      return;
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ExpandExp, ExpandTanh, DivideByConstant>(&getContext());
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    // Every function with an approximation, except those above and what the GPU
+    // has.
+    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+      return !llvm::is_contained(
+          {"math.exp", "math.tanh", "math.exp2", "math.rsqrt"}, name);
+    });
+    math::populateExpansionPatterns(
+        patterns,
+        {math::PowFOp::getOperationName(), math::TanOp::getOperationName(),
+         math::SinhOp::getOperationName(), math::CoshOp::getOperationName()});
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

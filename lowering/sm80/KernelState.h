@@ -1,0 +1,60 @@
+// What the parts of the emitter share while one kernel is emitted.
+#pragma once
+
+#include "lowering/sm80/Arguments.h"
+#include "lowering/sm80/Fragments.h"
+#include "lowering/sm80/Plan.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace qm::sm80 {
+
+/// Where a thread is. `warp` is uniform in the warp.
+struct Thread {
+  Int index, lane, warp;
+};
+Thread readThread(LocBuilder &b, bool again = false);
+
+/// Which query tile a CTA has.
+struct TilePosition {
+  Int batch, head, row; ///< row: first query row
+};
+/// `longestFirst`: tiles of late rows, which see more keys under a causal mask,
+/// start first.
+TilePosition readTilePosition(LocBuilder &b, const Plan &plan,
+                              Arguments &arguments, bool longestFirst,
+                              bool again = false);
+
+struct KernelState {
+  LocBuilder &b;
+  const Plan &plan;
+  Arguments &arguments;
+  Thread thread;
+  TilePosition tile;
+  Int shared;              ///< i32 address of the CTA's shared memory
+  mlir::IRMapping scalars; ///< scalars of the kernel's body
+
+  mlir::Value f32(float value) const {
+    return mlir::arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+  }
+  Int scalar(mlir::Value value) const {
+    return {b, scalars.lookupOrDefault(value)};
+  }
+  /// Row of the tile that the thread's row `row` (see Accumulator::rowOf) is,
+  /// and column of its column `column`.
+  Int rowOfTile(const Thread &thread, unsigned row) const {
+    return thread.warp * plan.warpRows() + thread.lane / 4 +
+           int64_t(row / 2 * 16 + row % 2 * 8);
+  }
+  Int columnOfTile(const Thread &thread, unsigned column) const {
+    return (thread.lane % 4) * 2 + int64_t(column / 2 * 8 + column % 2);
+  }
+};
+
+/// scf.if whose results are what `then` returns, or `otherwise`.
+llvm::SmallVector<mlir::Value>
+emitIf(LocBuilder &b, mlir::Value condition, mlir::ValueRange otherwise,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
+
+} // namespace qm::sm80

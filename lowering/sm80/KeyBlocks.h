@@ -1,0 +1,36 @@
+// Which key blocks a query tile needs, in ascending order. Under a mask the
+// classify region (the mask lifted to intervals) is run for 32 blocks at a
+// time, one a lane; two ballots give the work list of all 32.
+#pragma once
+
+#include "lowering/sm80/ElementRegion.h"
+#include "lowering/sm80/KernelState.h"
+
+namespace qm::sm80 {
+
+struct KeyBlock {
+  Int firstKey;     ///< at or past Skv: there is no such block
+  mlir::Value full; ///< i1: every key is there and no pair is masked
+};
+
+class KeyBlockList {
+public:
+  KeyBlockList(KernelState &state, attn::KeyBlocksOp loop);
+
+  /// Values that say how far the list has been read; they travel round the
+  /// loop.
+  llvm::SmallVector<mlir::Value> start();
+  KeyBlock next(llvm::SmallVectorImpl<mlir::Value> &position);
+
+private:
+  KeyBlock nextOfAll(llvm::SmallVectorImpl<mlir::Value> &position);
+  /// Classifies blocks base + lane: the ballots of "needed" and of "full".
+  std::pair<mlir::Value, mlir::Value> classify(Int base);
+  mlir::Value isWhole(Int firstKey);
+
+  KernelState &state;
+  bool alwaysMasked; ///< a mask without classification: no block counts as full
+  std::unique_ptr<ElementRegion> region;
+};
+
+} // namespace qm::sm80

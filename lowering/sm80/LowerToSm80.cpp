@@ -1,0 +1,41 @@
+// qm-lower-to-sm80: scheduled kernels become functions in the NVVM dialect.
+#include "lowering/common/TargetInfo.h"
+#include "lowering/sm80/KernelEmitter.h"
+#include "lowering/sm80/Passes.h"
+
+namespace qm::sm80 {
+#define GEN_PASS_DEF_LOWERTOSM80
+#include "lowering/sm80/Passes.h.inc"
+} // namespace qm::sm80
+
+using namespace mlir;
+using namespace qm;
+
+bool sm80::isForSm80(attn::KernelOp kernel) {
+  attn::ScheduleAttr schedule = kernel.getScheduleAttr();
+  const lowering::TargetInfo *target =
+      schedule ? lowering::findTarget(schedule.getTarget()) : nullptr;
+  return target && target->kind == lowering::TargetKind::Nvidia &&
+         target->sm >= 80;
+}
+
+namespace {
+struct LowerToSm80 : sm80::impl::LowerToSm80Base<LowerToSm80> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    nvvm::insertDialects(registry);
+    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
+  }
+
+  void runOnOperation() override {
+    auto kernels = llvm::to_vector(getOperation().getOps<attn::KernelOp>());
+    for (attn::KernelOp kernel : kernels) {
+      if (!sm80::isForSm80(kernel))
+        continue;
+      if (failed(sm80::emitKernel(kernel)))
+        return signalPassFailure();
+      kernel.erase();
+      ++numKernels;
+    }
+  }
+};
+} // namespace

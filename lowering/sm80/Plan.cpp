@@ -1,0 +1,141 @@
+// Reads a scheduled kernel and checks it against what this lowering and its
+// target can do.
+#include "lowering/sm80/Plan.h"
+
+#include "dialect/Diagnostics.h"
+#include "lowering/common/TargetInfo.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::sm80;
+using diag::Id;
+
+/// Scores, accumulator and query fragments may take this many of the 255
+/// registers; addresses, statistics and fragments in flight need the rest (128
+/// x 64 and head dim 128 use 192).
+static constexpr int64_t arrayRegisterLimit = 208;
+/// Q stays in registers while everything together leaves room for P.
+static constexpr int64_t residentQueryLimit = 160;
+
+int64_t Plan::arrayRegisters(bool withQuery) const {
+  int64_t perRowTile = valueDim / 2 + tileN / 2 + (withQuery ? headDim / 4 : 0);
+  return rowTiles * perRowTile;
+}
+
+static LogicalResult checkHeadDim(attn::KernelOp kernel, StringRef what,
+                                  int64_t size) {
+  if (size == 64 || size == 128)
+    return success();
+  return diag::help(
+      diag::error(kernel, Id::HeadDimNotSupported)
+          << what << " head dim " << size
+          << " is not supported on NVIDIA targets; 64 and 128 are",
+      "pad the head dim to 64 or 128, or use --arch=cpu");
+}
+
+static LogicalResult checkPrecision(attn::KernelOp kernel, Plan &plan) {
+  Type element =
+      cast<RankedTensorType>(kernel.getQ().getType()).getElementType();
+  if (!element.isF16() && !element.isBF16())
+    return diag::help(diag::error(kernel, Id::OperandTypeNotSupported)
+                          << "operands of type " << element
+                          << " are not supported on NVIDIA targets; f16 and "
+                             "bf16 are",
+                      "give q, k and v as f16 or bf16, or use --arch=cpu");
+  plan.element = element;
+  attn::PrecisionAttr precision = kernel.getPrecisionAttr();
+  if (!precision)
+    return success();
+  auto check = [&](StringRef field, Type type, Type wanted) -> LogicalResult {
+    if (type == wanted)
+      return success();
+    return diag::help(
+        diag::error(kernel, Id::PrecisionNotSupported)
+            << "precision." << field << " = " << type
+            << " is not supported on NVIDIA targets: mma.sync "
+               "takes operands of type "
+            << element << " and accumulates in f32, so it is " << wanted,
+        "leave precision." + field + " at its default, or use --arch=cpu");
+  };
+  Type f32 = Float32Type::get(kernel.getContext());
+  return success(succeeded(check("qk", precision.getQk(), element)) &&
+                 succeeded(check("pv", precision.getPv(), element)) &&
+                 succeeded(check("p", precision.getP(), element)) &&
+                 succeeded(check("score", precision.getScore(), f32)) &&
+                 succeeded(check("stat", precision.getStat(), f32)) &&
+                 succeeded(check("acc", precision.getAcc(), f32)));
+}
+
+static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
+  auto error = [&](StringRef field, int64_t value) {
+    return diag::error(kernel, Id::ScheduleNotSupported)
+           << "schedule." << field << " = " << value
+           << " is not supported on NVIDIA targets: ";
+  };
+  if (plan.warps < 1 || plan.warps > 8)
+    return diag::help(error("warps", plan.warps) << "1 to 8 warps",
+                      "use --set schedule.warps=4");
+  if (plan.tileM != 16 * plan.warps && plan.tileM != 32 * plan.warps)
+    return diag::help(error("tile_m", plan.tileM)
+                          << "a warp has 16 or 32 rows, so " << plan.warps
+                          << " warps make " << 16 * plan.warps << " or "
+                          << 32 * plan.warps,
+                      "use --set schedule.tile_m=" + Twine(32 * plan.warps));
+  // A fragment has 16 keys, and all threads together copy 4 rows a warp.
+  int64_t step = std::max<int64_t>(16, plan.copyRows());
+  if (plan.tileN < step || plan.tileN % step)
+    return diag::help(error("tile_n", plan.tileN)
+                          << "with " << plan.warps
+                          << " warps it is a multiple of " << step,
+                      "use --set schedule.tile_n=64");
+  if (plan.stages < 2 || plan.stages > 3)
+    return diag::help(error("stages", plan.stages)
+                          << "the ring of key and value tiles has 2 or 3 slots",
+                      "use --set schedule.stages=2");
+  if (int64_t registers = plan.arrayRegisters(/*withQuery=*/false);
+      registers > arrayRegisterLimit)
+    return diag::help(
+        diag::error(kernel, Id::TooManyRegisters)
+            << "tile_m = " << plan.tileM << ", tile_n = " << plan.tileN
+            << " and " << plan.warps << " warps with head dim " << plan.valueDim
+            << " need " << registers
+            << " registers a thread for scores and accumulator; the limit is "
+            << arrayRegisterLimit,
+        "use a smaller schedule.tile_n, or half the rows a warp "
+        "(schedule.tile_m=" +
+            Twine(16 * plan.warps) + ")");
+  const lowering::TargetInfo *target =
+      lowering::findTarget(kernel.getScheduleAttr().getTarget());
+  if (plan.sharedBytes() > target->sharedBytesPerCta)
+    return diag::help(diag::error(kernel, Id::TooMuchSharedMemory)
+                          << "the schedule needs " << plan.sharedBytes()
+                          << " bytes of shared memory; " << target->name
+                          << " gives a CTA " << target->sharedBytesPerCta,
+                      "use a smaller schedule.tile_m, tile_n or stages");
+  return success();
+}
+
+FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
+  attn::ScheduleAttr schedule = kernel.getScheduleAttr();
+  Plan plan = {};
+  auto dim = [](Value tensor) {
+    return cast<RankedTensorType>(tensor.getType()).getDimSize(3);
+  };
+  plan.headDim = dim(kernel.getQ());
+  plan.valueDim = dim(kernel.getV());
+  plan.tileM = schedule.getTileM();
+  plan.tileN = schedule.getTileN();
+  plan.warps = schedule.getWarps();
+  plan.stages = schedule.getStages();
+  if (failed(checkPrecision(kernel, plan)) ||
+      failed(checkHeadDim(kernel, "query and key", plan.headDim)) ||
+      failed(checkHeadDim(kernel, "value", plan.valueDim)))
+    return failure();
+  plan.rowTiles = std::max<int64_t>(
+      plan.tileM / (16 * std::max<int64_t>(plan.warps, 1)), 1);
+  if (failed(checkSchedule(kernel, plan)))
+    return failure();
+  plan.queryInRegisters =
+      plan.arrayRegisters(/*withQuery=*/true) <= residentQueryLimit;
+  return plan;
+}
