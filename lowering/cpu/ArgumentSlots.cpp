@@ -9,7 +9,7 @@ using namespace qm::cpu;
 Value TensorSlots::rowAddress(VectorBuilder &b, Value batch, Value head,
                               Value row) const {
   Value offset = b.add(b.mul(batch, strides[0]), b.mul(head, strides[1]));
-  return b.address(pointer, memoryType, b.add(offset, b.mul(row, strides[2])));
+  return b.address(pointer, elementType, b.add(offset, b.mul(row, strides[2])));
 }
 
 ArgumentSlots::ArgumentSlots(VectorBuilder &b, attn::KernelOp kernel,
@@ -36,9 +36,7 @@ ArgumentSlots::ArgumentSlots(VectorBuilder &b, attn::KernelOp kernel,
       tensor.extents.push_back(load(argument.extentSlot(i), b.getI64Type()));
       tensor.strides.push_back(load(argument.strideSlot(i), b.getI64Type()));
     }
-    tensor.memoryType = type.getElementType().isInteger(1)
-                            ? b.getI8Type()
-                            : type.getElementType();
+    tensor.elementType = type.getElementType();
     tensors[value] = std::move(tensor);
   }
 }
@@ -77,28 +75,22 @@ Value qm::cpu::emitCapturedLoad(VectorBuilder &b, const TensorSlots &buffer,
     offset = b.add(offset, b.mul(inside, widen(stride)));
   }
 
-  Value value;
   if (!gather) {
     auto load = LLVM::LoadOp::create(
-        b, buffer.memoryType,
-        b.address(buffer.pointer, buffer.memoryType, offset));
+        b, buffer.elementType,
+        b.address(buffer.pointer, buffer.elementType, offset));
     load.setInvariant(true);
-    value = load;
-  } else {
-    auto pointers = VectorType::get(b.lanes(), buffer.pointer.getType());
-    Value addresses =
-        LLVM::GEPOp::create(b, pointers, buffer.memoryType, buffer.pointer,
-                            ArrayRef<LLVM::GEPArg>{offset});
-    Value all = arith::ConstantOp::create(
-        b, DenseElementsAttr::get(b.vectorOf(b.getI1Type()), true));
-    auto load = LLVM::masked_gather::create(
-        b, b.vectorOf(buffer.memoryType), addresses, all, ValueRange(),
-        b.getI32IntegerAttr(buffer.memoryType.getIntOrFloatBitWidth() / 8));
-    load->setAttr(invariantLoadAttr, b.getUnitAttr());
-    value = load;
+    return load;
   }
-  if (!elementType.isInteger(1))
-    return value;
-  Value none = arith::ConstantOp::create(b, b.getZeroAttr(value.getType()));
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, none);
+  auto pointers = VectorType::get(b.lanes(), buffer.pointer.getType());
+  Value addresses =
+      LLVM::GEPOp::create(b, pointers, buffer.elementType, buffer.pointer,
+                          ArrayRef<LLVM::GEPArg>{offset});
+  Value all = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(b.vectorOf(b.getI1Type()), true));
+  auto load = LLVM::masked_gather::create(
+      b, b.vectorOf(buffer.elementType), addresses, all, ValueRange(),
+      b.getI32IntegerAttr(buffer.elementType.getIntOrFloatBitWidth() / 8));
+  load->setAttr(invariantLoadAttr, b.getUnitAttr());
+  return load;
 }

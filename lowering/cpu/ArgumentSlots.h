@@ -17,7 +17,7 @@ namespace qm::cpu {
 struct TensorSlots {
   mlir::Value pointer;
   llvm::SmallVector<mlir::Value> extents, strides;
-  mlir::Type memoryType; ///< element in memory: i8 for an i1 buffer
+  mlir::Type elementType;
 
   /// Address of element [batch, head, row, 0...]; indices are i64.
   mlir::Value rowAddress(VectorBuilder &b, mlir::Value batch, mlir::Value head,
@@ -50,7 +50,6 @@ private:
 /// One element of a captured buffer, or a vector of them where an index is a
 /// vector. Indices are i32 and are clamped to the buffer.
 mlir::Value emitCapturedLoad(VectorBuilder &b, const TensorSlots &buffer,
-                             mlir::Type elementType,
                              llvm::ArrayRef<mlir::Value> indices);
 
 /// Marks a gather whose memory no one writes while the kernel runs, so that it

@@ -1,5 +1,6 @@
 //===- ExpandCpuMath.cpp - math and narrow floats for vector units --------===//
 
+#include "lowering/common/TargetInfo.h"
 #include "lowering/cpu/Passes.h"
 
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -136,16 +137,25 @@ struct ExpandTruncF16 : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-struct ExpandCpuMath : qm::cpu::impl::ExpandCpuMathBase<ExpandCpuMath> {
-  using ExpandCpuMathBase::ExpandCpuMathBase;
+/// F16C came with AVX2 in the levels of x86-64; what names no known level has
+/// no vector conversions to count on.
+bool hasF16Conversions(LLVM::LLVMFuncOp function) {
+  StringRef cpu = function.getTargetCpu().value_or("");
+  return llvm::any_of(
+      qm::lowering::allTargets(), [&](const qm::lowering::TargetInfo &target) {
+        return target.kind == qm::lowering::TargetKind::Cpu &&
+               target.llvmCpu == cpu && target.vectorBytes >= 32;
+      });
+}
 
+struct ExpandCpuMath : qm::cpu::impl::ExpandCpuMathBase<ExpandCpuMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(
         patterns, MathPolynomialApproximationOptions());
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     arith::populateExpandBFloat16Patterns(patterns);
-    if (expandF16)
+    if (!hasF16Conversions(getOperation()))
       patterns.add<ExpandExtF16, ExpandTruncF16>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

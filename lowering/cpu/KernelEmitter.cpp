@@ -23,8 +23,7 @@ KernelEmitter::KernelEmitter(attn::KernelOp kernel,
       longestFirst(!kernel.getKeyBlocks().getClassify().empty()) {
   environment.load = [this](OpBuilder &, attn::LoadOp load,
                             ArrayRef<Value> indices) {
-    return emitCapturedLoad(b, slots->tensor(load.getBuffer()),
-                            load.getResult().getType(), indices);
+    return emitCapturedLoad(b, slots->tensor(load.getBuffer()), indices);
   };
   environment.extent = [this](OpBuilder &, attn::ExtentOp extent) {
     return b.toI32(slots->extent(extent.getKind()));
@@ -149,7 +148,9 @@ LogicalResult KernelEmitter::emitOutsideLoop(Operation &op) {
       return unsupported(op,
                          "a cast outside the key loop needs a tile of query "
                          "rows that nothing else reads");
-    emitRoundRows(b, *tile, rows, cast.getResult().getType().getElementType());
+    Type type = cast.getResult().getType().getElementType();
+    if (!type.isF32())
+      emitRoundRows(b, *tile, rows, type);
     tiles[cast.getResult()] = *tile;
     return success();
   }

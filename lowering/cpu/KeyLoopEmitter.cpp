@@ -118,10 +118,10 @@ LogicalResult KernelEmitter::emitPerBlock(Operation &op) {
     int64_t columns = load.getTile().getType().getColumns();
     ScalarRows memory{source.rowAddress(b, batch, head, firstKey),
                       source.rowStride()};
-    KeyTile tile{memory, source.memoryType, columns};
-    if (!source.memoryType.isF32()) {
+    KeyTile tile{memory, source.elementType, columns};
+    if (!source.elementType.isF32()) {
       Value copy = scratch->allocate(b, schedule.getTileN() * columns);
-      emitConvertKeys(b, memory, source.memoryType, source.memoryType,
+      emitConvertKeys(b, memory, source.elementType, source.elementType,
                       blockKeys, columns, copy);
       tile.rows = {copy, b.i64(columns)};
     }
@@ -194,20 +194,23 @@ LogicalResult KernelEmitter::emitSoftmax(attn::OnlineSoftmaxOp op) {
   // Copies: the table of tiles grows below.
   auto [tile, pending] = *scores;
   Values oldMax = *max, oldSum = *sum;
-  // A cast of P that is its only reader happens as P is stored.
-  Type pType = b.getF32Type();
-  if (op.getP().hasOneUse())
-    if (auto cast = dyn_cast<attn::CastOp>(*op.getP().user_begin())) {
-      pType = cast.getResult().getType().getElementType();
-      tiles[cast.getResult()] = ScoreTile{tile, {}};
-    }
+  // Casts of P that are its only readers happen as P is stored.
+  SmallVector<Type> pTypes;
+  for (Value p = op.getP(); p.hasOneUse();) {
+    auto cast = dyn_cast<attn::CastOp>(*p.user_begin());
+    if (!cast)
+      break;
+    p = cast.getResult();
+    pTypes.push_back(cast.getResult().getType().getElementType());
+    tiles[p] = ScoreTile{tile, {}};
+  }
   ScoreChain chain{pending, &scalars, &environment};
   Value stripRow = b.add(rows.first, b.mul(strip, b.i64(schedule.getMicroM())));
   ScorePlace place{b.toI32(stripRow), b.toI32(firstKey), blockKeys};
   Values newMax = emitScorePass(b, chain, tile, place, full, oldMax);
   SoftmaxStep step =
       emitProbabilityPass(b, tile, blockKeys, oldMax, newMax, oldSum,
-                          getExp2Scale(op.getExp2ScaleAttr()), pType);
+                          getExp2Scale(op.getExp2ScaleAttr()), pTypes);
   tiles[op.getNewMax()] = newMax;
   tiles[op.getNewSum()] = step.sum;
   tiles[op.getAlpha()] = step.alpha;

@@ -10,7 +10,8 @@ class ArithDialect;
 }
 namespace LLVM {
 class LLVMDialect;
-}
+class LLVMFuncOp;
+} // namespace LLVM
 namespace math {
 class MathDialect;
 }

@@ -25,17 +25,14 @@ def LowerToCpu : Pass<"qm-lower-to-cpu", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
-def ExpandCpuMath : Pass<"qm-expand-cpu-math"> {
+def ExpandCpuMath : Pass<"qm-expand-cpu-math", "::mlir::LLVM::LLVMFuncOp"> {
   let summary = "math and narrow floats in terms the vector units have";
   let description = [{
     Transcendental functions on f32 become polynomials (a call a lane
-    otherwise); conversions of bf16, and of f16 where the target has no
-    instruction for it, become integer arithmetic (a library call otherwise);
+    otherwise); conversions of bf16, and of f16 where the function's CPU has
+    no instruction for it, become integer arithmetic (a library call otherwise);
     floor and ceiling division become plain division.
   }];
-  let options = [
-    Option<"expandF16", "expand-f16", "bool", "false",
-           "also expand conversions of f16">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::vector::VectorDialect"];

@@ -19,12 +19,9 @@
 using namespace mlir;
 using namespace qm::cpu;
 
-void qm::cpu::buildCpuPipeline(OpPassManager &manager,
-                               const CpuPipelineOptions &options) {
+void qm::cpu::buildCpuPipeline(OpPassManager &manager) {
   manager.addPass(createLowerToCpu());
-  ExpandCpuMathOptions mathOptions;
-  mathOptions.expandF16 = options.expandF16;
-  manager.addNestedPass<LLVM::LLVMFuncOp>(createExpandCpuMath(mathOptions));
+  manager.addNestedPass<LLVM::LLVMFuncOp>(createExpandCpuMath());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createSCFToControlFlowPass());
@@ -43,18 +40,9 @@ void qm::cpu::registerCpuDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
 }
 
-namespace {
-struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
-  Option<bool> expandF16{*this, "expand-f16",
-                         llvm::cl::desc("expand conversions of f16")};
-};
-} // namespace
-
 void qm::cpu::registerCpuPasses() {
   registerCpuLoweringPasses();
-  PassPipelineRegistration<PipelineFlags>(
-      "qm-cpu-pipeline", "scheduled CPU kernels to the LLVM dialect",
-      [](OpPassManager &manager, const PipelineFlags &flags) {
-        buildCpuPipeline(manager, {flags.expandF16});
-      });
+  PassPipelineRegistration<>("qm-cpu-pipeline",
+                             "scheduled CPU kernels to the LLVM dialect",
+                             buildCpuPipeline);
 }

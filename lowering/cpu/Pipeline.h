@@ -8,15 +8,9 @@ class OpPassManager;
 
 namespace qm::cpu {
 
-struct CpuPipelineOptions {
-  /// Conversions of f16 in integer code: for targets without F16C.
-  bool expandF16 = false;
-};
-
 /// On a module: scheduled attn.kernel for a CPU -> llvm.func. Kernels for other
 /// targets are left alone.
-void buildCpuPipeline(mlir::OpPassManager &manager,
-                      const CpuPipelineOptions &options = {});
+void buildCpuPipeline(mlir::OpPassManager &manager);
 
 /// Dialects, interfaces and translations that the pipeline and what follows it
 /// (Jit.h, ObjectFile.h) need.

@@ -116,7 +116,7 @@ SoftmaxStep qm::cpu::emitProbabilityPass(VectorBuilder &b,
                                          TransposedTile scores, Value keys,
                                          ValueRange oldMax, ValueRange newMax,
                                          ValueRange oldSum, float exp2Scale,
-                                         Type pType) {
+                                         ArrayRef<Type> pTypes) {
   Value c = b.f32Vector(exp2Scale), zero = b.f32Vector(0.0f);
   SoftmaxStep step;
   Values minusMax;
@@ -140,8 +140,10 @@ SoftmaxStep qm::cpu::emitProbabilityPass(VectorBuilder &b,
                  Value address = scores.vectorAddress(b, key, v);
                  Value score = b.loadVector(address, b.getF32Type());
                  Value p = emitExp2(b, b.fma(score, c, minusMax[v]));
-                 b.storeVector(b.roundTo(p, pType), address);
                  sums.push_back(arith::AddFOp::create(b, carried[v], p));
+                 for (Type type : pTypes)
+                   p = b.roundTo(p, type);
+                 b.storeVector(p, address);
                }
                return sums;
              });

@@ -41,8 +41,8 @@ VectorBuilder::Values emitScorePass(VectorBuilder &b, const ScoreChain &chain,
 /// The factor from scores to base-2 exponents: the attribute's, or log2 e.
 float getExp2Scale(mlir::FloatAttr attribute);
 
-/// The second pass. Scores become p, rounded to `pType`; sums are of unrounded
-/// p.
+/// The second pass. Scores become p, rounded to each of `pTypes` in turn; sums
+/// are of unrounded p.
 struct SoftmaxStep {
   VectorBuilder::Values sum, alpha;
 };
@@ -50,7 +50,7 @@ SoftmaxStep emitProbabilityPass(VectorBuilder &b, TransposedTile scores,
                                 mlir::Value keys, mlir::ValueRange oldMax,
                                 mlir::ValueRange newMax,
                                 mlir::ValueRange oldSum, float exp2Scale,
-                                mlir::Type pType);
+                                llvm::ArrayRef<mlir::Type> pTypes);
 
 /// lse = c max ln 2 + ln(sum), -inf where the sum is 0.
 mlir::Value emitLogSumExp(VectorBuilder &b, mlir::Value max, mlir::Value sum,

@@ -77,7 +77,7 @@ void qm::cpu::emitLoadRows(VectorBuilder &b, const TensorSlots &source,
   Value ragged = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, rows.count,
                                        b.mul(rows.strips, b.i64(stripRows)));
   b.when(ragged, [&] { emitFill(b, tile, rows, 0.0f); });
-  Type type = source.memoryType;
+  Type type = source.elementType;
   forEachRow(b, tile, rows, [&](Value row, Value place) {
     Value address =
         source.rowAddress(b, rows.batch, rows.head, b.add(rows.first, row));
@@ -92,7 +92,7 @@ void qm::cpu::emitLoadRows(VectorBuilder &b, const TensorSlots &source,
 void qm::cpu::emitStoreRows(VectorBuilder &b, QueryTile tile,
                             const TileRows &rows,
                             const TensorSlots &destination) {
-  Type type = destination.memoryType;
+  Type type = destination.elementType;
   int64_t stripRows = tile.stripRows(b);
   // A statistic is a tile of one column whose tensor has no column dimension.
   forEachRow(b, tile, rows, [&](Value row, Value place) {
