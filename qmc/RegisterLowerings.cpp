@@ -1,6 +1,14 @@
 // Registers the dialects and passes of every machine.
 #include "qmc/RegisterLowerings.h"
+#include "lowering/cpu/Pipeline.h"
+#include "lowering/sm80/Pipeline.h"
 
-void qm::driver::registerLoweringDialects(mlir::DialectRegistry &registry) {}
+void qm::driver::registerLoweringDialects(mlir::DialectRegistry &registry) {
+  cpu::registerCpuDialects(registry);
+  sm80::registerSm80Dialects(registry);
+}
 
-void qm::driver::registerLoweringPasses() {}
+void qm::driver::registerLoweringPasses() {
+  cpu::registerCpuPasses();
+  sm80::registerSm80Passes();
+}

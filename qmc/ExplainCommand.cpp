@@ -1,0 +1,277 @@
+//===- ExplainCommand.cpp - qmc explain -----------------------------------===//
+#include "qmc/CallData.h"
+#include "qmc/Commands.h"
+#include "qmc/CompilePipeline.h"
+#include "qmc/Console.h"
+#include "qmc/Explanation.h"
+#include "qmc/SpecFunctions.h"
+#include "qmc/SpecLoader.h"
+
+#include "dialect/AttnOps.h"
+#include "lowering/ptx/Ptxas.h"
+#include "passes/ScheduleModel.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::driver;
+using lowering::TargetInfo;
+using lowering::TargetKind;
+using reference::TensorView;
+
+namespace {
+
+bool isCode(StringRef text) {
+  return text.size() == 6 && text.starts_with("QM") &&
+         llvm::all_of(text.drop_front(2), llvm::isDigit);
+}
+
+/// The long text of a diagnostic, wrapped to 80 columns.
+LogicalResult explainCode(StringRef code) {
+  unsigned number = 0;
+  (void)code.drop_front(2).getAsInteger(10, number);
+  const diag::Info *info = diag::find(number);
+  if (!info)
+    return reportError(diag::Id::UnknownCode, "no diagnostic is called " + code,
+                       code, "give the code as a message prints it");
+  llvm::outs() << code << ": " << info->title << "\n\n";
+  unsigned column = 0;
+  for (StringRef word : llvm::split(info->text, ' ')) {
+    if (column && column + 1 + word.size() > 80) {
+      llvm::outs() << '\n';
+      column = 0;
+    }
+    llvm::outs() << (column ? " " : "") << word;
+    column += word.size() + (column ? 1 : 0);
+  }
+  llvm::outs() << '\n';
+  return success();
+}
+
+/// Why the schedule is what it is; a field that --set gave says so.
+std::vector<std::string> explainSchedule(attn::KernelOp kernel,
+                                         const TargetInfo &target,
+                                         const Options &options) {
+  attn::ScheduleAttr schedule = *kernel.getSchedule();
+  std::vector<std::string> reasons;
+  auto because = [&](StringRef field, int64_t value, const llvm::Twine &why) {
+    bool given = llvm::any_of(options.overrides, [&](StringRef text) {
+      return text.split('=').first == ("schedule." + field).str();
+    });
+    reasons.push_back((field + " " + llvm::Twine(value) + ": " +
+                       (given ? "set on the command line" : why))
+                          .str());
+  };
+  if (target.kind == TargetKind::Cpu) {
+    int64_t lanes = target.vectorBytes / 4;
+    because("micro_m", schedule.getMicroM(),
+            llvm::Twine(schedule.getMicroM() / lanes) + " vectors of " +
+                llvm::Twine(lanes) + " query rows");
+    because("micro_n", schedule.getMicroN(),
+            "with micro_m fills the " + llvm::Twine(target.vectorRegisters) +
+                " vector registers with accumulators");
+    because("tile_m", schedule.getTileM(),
+            llvm::Twine(schedule.getTileM() / schedule.getMicroM()) +
+                " strips share each conversion of K and V");
+    because("tile_n", schedule.getTileN(),
+            "the scores of a strip stay in the first-level cache");
+    return reasons;
+  }
+  auto footprint = [&](int64_t tileN) {
+    passes::Schedule other;
+    other.tileM = schedule.getTileM();
+    other.tileN = tileN;
+    other.warps = schedule.getWarps();
+    other.stages = schedule.getStages();
+    return passes::estimateFootprint(kernel, other, target);
+  };
+  passes::Footprint chosen = footprint(schedule.getTileN());
+  passes::Footprint twice = footprint(2 * schedule.getTileN());
+  because("warps", schedule.getWarps(),
+          "one a scheduler of the multiprocessor");
+  because("tile_m", schedule.getTileM(),
+          llvm::Twine(schedule.getTileM() / schedule.getWarps()) +
+              " query rows a warp, so that each fragment of K or V feeds " +
+              llvm::Twine(schedule.getTileM() / schedule.getWarps() / 16) +
+              " products");
+  because("tile_n", schedule.getTileN(),
+          "about " + llvm::Twine(chosen.registers) + " registers and " +
+              llvm::Twine(chosen.sharedBytes) + " bytes give " +
+              llvm::Twine(chosen.ctas) + " CTAs a multiprocessor; " +
+              llvm::Twine(2 * schedule.getTileN()) + " would give " +
+              llvm::Twine(twice.ctas));
+  because("stages", schedule.getStages(),
+          "the next K or V tile is copied while this one is used");
+  return reasons;
+}
+
+double bytesOf(const CallData &data) {
+  double bytes = 0;
+  for (const reference::Argument &argument : data.inputsAndOutputs())
+    if (const auto *view = std::get_if<TensorView>(&argument))
+      bytes +=
+          double(view->numElements()) * runtime::bytesPerElement(view->dtype);
+  return bytes;
+}
+
+class Explainer {
+public:
+  Explainer(Session &session, const Options &options)
+      : session(session), options(options), pipeline(session, options) {}
+  LogicalResult run();
+
+private:
+  LogicalResult explainTarget(const TargetInfo &target);
+  LogicalResult explainKernel(func::FuncOp spec, attn::KernelOp kernel,
+                              const TargetInfo &target, Explanation &report);
+  void addOccupancy(attn::KernelOp kernel, const GpuCode &code,
+                    Explanation &report);
+
+  Session &session;
+  const Options &options;
+  CompilePipeline pipeline;
+  OwningOpRef<ModuleOp> module;
+  SmallVector<func::FuncOp> specs;
+  std::vector<Explanation> reports;
+};
+
+LogicalResult Explainer::explainKernel(func::FuncOp spec, attn::KernelOp kernel,
+                                       const TargetInfo &target,
+                                       Explanation &report) {
+  FailureOr<reference::Reference> reference =
+      reference::Reference::create(spec);
+  if (failed(reference))
+    return failure();
+  FailureOr<CallData> data = CallData::create(spec, options, Layout::Bshd);
+  if (failed(data) || failed(reference->check(data->inputs())))
+    return failure();
+  report.kernel = lowering::KernelInfo::get(kernel);
+  report.target = &target;
+  report.extents = reference->extentsOf(data->inputs());
+  report.headDim = passes::getHeadDim(kernel);
+  report.valueDim = passes::getValueHeadDim(kernel);
+  report.hasMask = reference->hasMask();
+  report.reasons = explainSchedule(kernel, target, options);
+  report.counts = session.timer.measure("count blocks", [&] {
+    return reference->countBlocks(data->inputs(), report.kernel.tileM,
+                                  report.kernel.tileN, options.threads);
+  });
+
+  double perPair = 2.0 * (report.headDim + report.valueDim);
+  report.work.usefulFlops = perPair * report.counts.keptPairs;
+  report.work.runFlops =
+      perPair * report.kernel.tileM * report.kernel.tileN *
+      (report.counts.fullBlocks + report.counts.partialBlocks);
+  report.work.bytes = bytesOf(*data);
+  if (target.kind == TargetKind::Cpu) {
+    report.work.peakFlops =
+        hostPeakFlops(target, options.threads, report.peakNote);
+  } else {
+    report.work.peakFlops = target.matrixTflops * 1e12;
+    report.work.peakBytes = target.memoryGBs * 1e9;
+    report.peakNote = ("figures of the data sheet of " + target.card).str();
+  }
+  return success();
+}
+
+void Explainer::addOccupancy(attn::KernelOp kernel, const GpuCode &code,
+                             Explanation &report) {
+  attn::ScheduleAttr attribute = *kernel.getSchedule();
+  passes::Schedule schedule;
+  schedule.tileM = attribute.getTileM();
+  schedule.tileN = attribute.getTileN();
+  schedule.warps = attribute.getWarps();
+  schedule.stages = attribute.getStages();
+  passes::Footprint footprint =
+      passes::estimateFootprint(kernel, schedule, *report.target);
+  int64_t threads = 32 * schedule.warps;
+  auto found = llvm::find_if(code.kernels, [&](const auto &info) {
+    return info.name == report.kernel.name;
+  });
+  int64_t sharedBytes = found->sharedBytes;
+  report.kernel.sharedBytes = sharedBytes;
+  report.planned = computeOccupancy(*report.target, threads,
+                                    footprint.registers, sharedBytes);
+  if (const auto *resources = code.report.find(report.kernel.name)) {
+    report.resources = *resources;
+    report.measured =
+        computeOccupancy(*report.target, threads, resources->registers,
+                         sharedBytes + resources->sharedBytes);
+  }
+}
+
+LogicalResult Explainer::explainTarget(const TargetInfo &target) {
+  FailureOr<OwningOpRef<ModuleOp>> scheduled =
+      pipeline.lowerTo(*module, passes::Level::Scheduled, target);
+  if (failed(scheduled))
+    return failure();
+  size_t first = reports.size();
+  for (func::FuncOp spec : specs)
+    if (failed(explainKernel(
+            spec, (*scheduled)->lookupSymbol<attn::KernelOp>(spec.getName()),
+            target, reports.emplace_back())))
+      return failure();
+  if (target.kind == TargetKind::Cpu)
+    return success();
+  // A missing ptxas costs the measured figures only, unless it was named.
+  bool assemble =
+      !options.ptxas.empty() || !ptx::findPtxas(options.ptxas).empty();
+  OwningOpRef<ModuleOp> lowered((*scheduled)->clone());
+  FailureOr<GpuCode> code = pipeline.lowerToGpu(*lowered, target, assemble);
+  if (failed(code))
+    return failure();
+  for (Explanation &report :
+       MutableArrayRef<Explanation>(reports).drop_front(first))
+    addOccupancy((*scheduled)->lookupSymbol<attn::KernelOp>(report.kernel.name),
+                 *code, report);
+  return success();
+}
+
+LogicalResult Explainer::run() {
+  bool json = options.json || llvm::is_contained(options.emit, "json");
+  if (!options.emit.empty() && !json)
+    return reportError(diag::Id::BadFlagValue,
+                       "explain emits json, not '" + options.emit.front() + "'",
+                       options.emit.front(), "use --emit=json");
+  FailureOr<std::vector<const TargetInfo *>> targets =
+      findTargets(options, {"cpu", "sm_80"});
+  if (failed(targets))
+    return failure();
+  FailureOr<OwningOpRef<ModuleOp>> loaded = loadSpecs(session, options);
+  if (failed(loaded))
+    return failure();
+  module = std::move(*loaded);
+  FailureOr<SmallVector<func::FuncOp>> functions =
+      getSpecFunctions(*module, options, "explain");
+  if (failed(functions))
+    return failure();
+  specs = std::move(*functions);
+  for (const TargetInfo *target : *targets)
+    if (failed(explainTarget(*target)))
+      return failure();
+
+  if (json) {
+    llvm::json::Array list;
+    for (const Explanation &report : reports)
+      list.push_back(report.toJson());
+    llvm::outs() << llvm::formatv("{0:2}\n",
+                                  llvm::json::Value(std::move(list)));
+    return success();
+  }
+  for (const Explanation &report : reports) {
+    if (&report != &reports.front())
+      llvm::outs() << '\n';
+    report.print(llvm::outs());
+  }
+  return success();
+}
+
+} // namespace
+
+LogicalResult qm::driver::runExplain(Session &session, const Options &options) {
+  if (isCode(options.input))
+    return explainCode(options.input);
+  return Explainer(session, options).run();
+}

@@ -1,0 +1,181 @@
+//===- Explanation.cpp - what to expect of a kernel on a target -----------===//
+#include "qmc/Explanation.h"
+#include "qmc/Table.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/LineIterator.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <thread>
+
+using namespace llvm;
+using namespace qm;
+using namespace qm::driver;
+using lowering::TargetInfo;
+using lowering::TargetKind;
+
+Occupancy qm::driver::computeOccupancy(const TargetInfo &target,
+                                       int64_t threads, int64_t registers,
+                                       int64_t sharedBytes) {
+  Occupancy occupancy;
+  occupancy.registers = registers;
+  occupancy.sharedBytes = sharedBytes;
+  int64_t registersPerCta =
+      threads * alignTo(std::max<int64_t>(registers, 1), 8);
+  constexpr int64_t systemBytes = 1024;
+  std::pair<const char *, int64_t> limits[] = {
+      {"registers", target.registersPerSm / registersPerCta},
+      {"shared memory", target.sharedBytesPerSm / (sharedBytes + systemBytes)},
+      {"threads", target.threadsPerSm / threads},
+      {"CTAs", target.ctasPerSm}};
+  const auto *least =
+      min_element(limits, [](auto &a, auto &b) { return a.second < b.second; });
+  occupancy.limit = least->first;
+  occupancy.ctas = least->second;
+  occupancy.fraction =
+      double(occupancy.ctas * threads) / double(target.threadsPerSm);
+  return occupancy;
+}
+
+double qm::driver::hostPeakFlops(const TargetInfo &target, unsigned threads,
+                                 std::string &note) {
+  double megahertz = 0;
+  if (auto file = MemoryBuffer::getFileAsStream("/proc/cpuinfo"))
+    for (line_iterator line(**file); !line.is_at_end(); ++line) {
+      double value;
+      if (line->starts_with("cpu MHz") &&
+          !line->split(':').second.trim().getAsDouble(value))
+        megahertz = std::max(megahertz, value);
+    }
+  if (megahertz == 0) {
+    note = "the clock of this CPU is not known";
+    return 0;
+  }
+  if (threads == 0)
+    threads = std::max(1u, std::thread::hardware_concurrency());
+  note = std::to_string(threads) + " threads at " +
+         threeDigits(megahertz * 1e-3) + " GHz, two f32 vector FMA a cycle";
+  return threads * megahertz * 1e6 * (target.vectorBytes / 4) * 2 * 2;
+}
+
+static std::string listFields(const json::Object &object) {
+  SmallVector<std::string> fields;
+  for (const auto &[key, value] : object) {
+    std::string text = value.getAsString()
+                           ? value.getAsString()->str()
+                           : std::to_string(*value.getAsInteger());
+    if (text != "0")
+      fields.push_back((StringRef(key) + " " + text).str());
+  }
+  sort(fields);
+  return join(fields, ", ");
+}
+
+static std::string describe(const Occupancy &o, StringRef how) {
+  return (Twine(o.registers) + " registers a thread (" + how + "), " +
+          grouped(o.sharedBytes) + " bytes of shared memory; " + Twine(o.ctas) +
+          " CTAs a multiprocessor, " + threeDigits(100 * o.fraction) +
+          " % of its warps (limit: " + o.limit + ")")
+      .str();
+}
+
+static std::string milliseconds(double seconds) {
+  return threeDigits(seconds * 1e3) + " ms";
+}
+
+void Explanation::print(raw_ostream &os) const {
+  auto line = [&](StringRef key, const Twine &text) {
+    os << "  " << left_justify(key, 11) << text << '\n';
+  };
+  auto number = [](int64_t value) { return std::to_string(value); };
+  os << kernel.name << " on " << target->name << " (" << target->description
+     << ")\n";
+  line("call", "B " + number(extents.batch) + ", Hq " + number(extents.heads) +
+                   ", Hkv " + number(extents.kvHeads) + ", Sq " +
+                   number(extents.query) + ", Skv " + number(extents.key) +
+                   ", D " + number(headDim) + ", Dv " + number(valueDim));
+  line("precision", listFields(kernel.precision));
+  line("schedule", listFields(kernel.schedule));
+  for (const std::string &reason : reasons)
+    line("", reason);
+  if (measured)
+    line("resources", describe(*measured, "ptxas"));
+  else if (planned)
+    line("resources", describe(*planned, "estimated; ptxas not found"));
+  if (measured && planned)
+    line("", Twine("estimated beforehand: ") + number(planned->registers) +
+                 " registers");
+  if (resources && resources->spillStores)
+    line("", Twine(resources->spillStores) + " bytes of registers spilled");
+
+  int64_t blocks =
+      counts.fullBlocks + counts.partialBlocks + counts.emptyBlocks;
+  double pairs =
+      double(extents.batch) * extents.heads * extents.query * extents.key;
+  line("blocks", grouped(blocks) + " of " + number(kernel.tileM) + " x " +
+                     number(kernel.tileN) + ": " + grouped(counts.fullBlocks) +
+                     " full, " + grouped(counts.partialBlocks) + " partial, " +
+                     grouped(counts.emptyBlocks) + " empty (skipped)");
+  line("pairs",
+       grouped(counts.keptPairs) + " kept" +
+           (pairs > 0
+                ? " (" + threeDigits(100 * counts.keptPairs / pairs) + " %)"
+                : "") +
+           ", " + grouped(counts.emptyRows) + " rows without a key");
+  line("work", threeDigits(work.usefulFlops * 1e-9) + " GFLOP on kept pairs, " +
+                   threeDigits(work.runFlops * 1e-9) + " GFLOP in blocks run");
+  line("traffic", threeDigits(work.bytes * 1e-6) + " MB, each tensor once");
+  std::string roofline;
+  if (work.peakFlops)
+    roofline += milliseconds(work.computeSeconds()) + " arithmetic at " +
+                threeDigits(work.peakFlops * 1e-12) + " TFLOP/s";
+  if (work.peakBytes)
+    roofline += ", " + milliseconds(work.memorySeconds()) + " memory at " +
+                threeDigits(work.peakBytes * 1e-9) + " GB/s";
+  line("roofline", roofline.empty() ? "not known" : roofline);
+  line("", peakNote);
+}
+
+static json::Object toJson(const Occupancy &o) {
+  return json::Object{{"registers", o.registers},
+                      {"shared_bytes", o.sharedBytes},
+                      {"ctas_per_sm", o.ctas},
+                      {"occupancy", o.fraction},
+                      {"limit", o.limit}};
+}
+
+json::Object Explanation::toJson() const {
+  json::Object report{
+      {"spec", kernel.name},
+      {"target", target->name.str()},
+      {"call", json::Object{{"batch", extents.batch},
+                            {"heads", extents.heads},
+                            {"kv_heads", extents.kvHeads},
+                            {"sq", extents.query},
+                            {"skv", extents.key},
+                            {"head_dim", headDim},
+                            {"value_dim", valueDim}}},
+      {"precision", json::Object(kernel.precision)},
+      {"schedule", json::Object(kernel.schedule)},
+      {"reasons", json::Array(reasons)},
+      {"blocks", json::Object{{"full", counts.fullBlocks},
+                              {"partial", counts.partialBlocks},
+                              {"empty", counts.emptyBlocks},
+                              {"kept_pairs", counts.keptPairs},
+                              {"empty_rows", counts.emptyRows}}},
+      {"useful_flops", work.usefulFlops},
+      {"run_flops", work.runFlops},
+      {"bytes", work.bytes},
+      {"roofline", json::Object{{"peak_flops", work.peakFlops},
+                                {"peak_bytes", work.peakBytes},
+                                {"seconds", work.rooflineSeconds()},
+                                {"assumes", peakNote}}}};
+  if (planned)
+    report["planned"] = ::toJson(*planned);
+  if (measured)
+    report["measured"] = ::toJson(*measured);
+  if (resources)
+    report["spilled_bytes"] = int64_t(resources->spillStores);
+  return report;
+}

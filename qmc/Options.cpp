@@ -1,0 +1,288 @@
+//===- Options.cpp - what the command line asks for -----------------------===//
+#include "qmc/Options.h"
+#include "qmc/Console.h"
+#include "qmc/NearestName.h"
+#include "qmc/Version.h"
+
+#include <CLI/CLI.hpp>
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace qm;
+using namespace qm::driver;
+
+namespace {
+
+constexpr const char *examples = R"(
+Examples:
+  qmc build layer.cpp --arch=sm_80,cpu -o out/     cubin, PTX, object and manifest of every spec
+  qmc build layer.cpp --emit=tiled -o -            the IR at a level, on standard output
+  qmc run layer.cpp --sq=4096 --param window=256   run on this CPU, time and checksum
+  qmc verify layer.mlir                            error table against double precision
+  qmc explain layer.cpp --arch=sm_80 --sq=8192     schedule, resources, block counts, roofline
+  qmc explain QM0203                               the long text of a diagnostic
+
+Environment: QM_PTXAS (as --ptxas), QM_CXX (as --cxx), NO_COLOR.
+Exit status: 0 success, 1 an error of the input, 2 an internal error (a reproducer is written).
+)";
+
+constexpr const char *emitHelp =
+    "Outputs: spec, online, tiled, fused, typed, scheduled, llvm, ptx, cubin, "
+    "obj, json\n(default: ptx, cubin and json for a GPU; obj and json for a "
+    "CPU)";
+
+/// Comma-separated, repeatable, one word a flag: `--arch=a,b --arch c file`.
+CLI::Option *addList(CLI::App &app, const char *name,
+                     std::vector<std::string> &into, const char *help,
+                     const char *value) {
+  return app.add_option(name, into, help)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name(value);
+}
+
+/// Repeatable NAME=VALUE, where a comma is part of the value.
+CLI::Option *addAssignments(CLI::App &app, const char *name,
+                            std::vector<std::string> &into, const char *help,
+                            const char *value) {
+  return app.add_option(name, into, help)
+      ->allow_extra_args(false)
+      ->type_name(value);
+}
+
+void addInput(CLI::App &app, Options &options, const char *help) {
+  app.add_option("input", options.input, help)->type_name("FILE");
+}
+
+void addCompileFlags(CLI::App &app, Options &options) {
+  app.add_option("--spec", options.spec, "Only the spec of this name")
+      ->type_name("NAME");
+  addList(
+      app, "--arch", options.arch,
+      "Targets: cpu (this machine's level), x86-64-v3, x86-64-v4, sm_80, ...",
+      "LIST");
+  addAssignments(app, "--set", options.overrides,
+                 "Override a decision: precision.p=f32, schedule.tile_n=32",
+                 "KEY=VALUE");
+  app.add_option("--ptxas", options.ptxas, "The ptxas to use")
+      ->type_name("PATH");
+  app.add_option("--cxx", options.cxx, "Host compiler for a .cpp spec")
+      ->type_name("PATH");
+  addAssignments(app, "-I", options.includes,
+                 "Include folder for a .cpp spec (repeatable)", "DIR");
+  app.add_flag_callback(
+      "-v,--verbose", [&options] { options.verbose = true; },
+      "Say what is done");
+  app.add_flag("--time", options.time, "Wall time of each phase");
+}
+
+void addCallFlags(CLI::App &app, Options &options) {
+  const char *group = "The call";
+  auto grouped = [&](CLI::Option *option) { return option->group(group); };
+  grouped(app.add_option("--batch", options.batch, "Batch (default 1)"))
+      ->type_name("N");
+  grouped(app.add_option("--sq", options.sq, "Query length (default 1024)"))
+      ->type_name("N");
+  grouped(app.add_option("--skv", options.skv, "Key length (default: --sq)"))
+      ->type_name("N");
+  grouped(addAssignments(app, "--input", options.inputs,
+                         "Data of an argument from a .npy file", "NAME=FILE"));
+  grouped(addAssignments(app, "--param", options.params,
+                         "Value of a run-time scalar", "NAME=VALUE"));
+  grouped(addAssignments(app, "--extent", options.extents,
+                         "Run-time extents of a buffer", "NAME=N[,N]"));
+  grouped(app.add_option("--seed", options.seed, "Seed of the random data"))
+      ->type_name("N");
+  grouped(app.add_option("--threads", options.threads,
+                         "Threads (default: all cores)"))
+      ->type_name("N");
+}
+
+void addLayout(CLI::App &app, Options &options, const char *help) {
+  app.add_option("--layout", options.layout, help)
+      ->check(CLI::IsMember({"bshd", "bhsd"}))
+      ->type_name("bshd|bhsd")
+      ->group("The call");
+}
+
+void addOutput(CLI::App &app, Options &options, const char *help) {
+  app.add_option("-o,--output", options.output, help)->type_name("PATH");
+}
+
+CLI::App *addBuild(CLI::App &app, Options &options) {
+  CLI::App *build = app.add_subcommand("build", "Compile specs");
+  addInput(*build, options, "A .cpp spec, or a .mlir at any level (- : stdin)");
+  build->add_flag("--list-specs", options.listSpecs, "List the specs and stop");
+  addList(*build, "--emit", options.emit, emitHelp, "LIST");
+  addOutput(*build, options,
+            "A file, or for several outputs a folder (ending in /) or a stem; "
+            "- : stdout\n(default: the current folder)");
+  addCompileFlags(*build, options);
+  return build;
+}
+
+CLI::App *addRun(CLI::App &app, Options &options) {
+  CLI::App *run = app.add_subcommand("run", "Run specs on this CPU");
+  addInput(*run, options, "A .cpp or .mlir file");
+  addCompileFlags(*run, options);
+  addCallFlags(*run, options);
+  addLayout(*run, options, "Memory layout of q, k, v and o (default bshd)");
+  run->add_option("--repeat", options.repeat, "Timed runs (default 5)")
+      ->type_name("N")
+      ->group("The call");
+  addOutput(*run, options, "Write o to a .npy, or o and lse to a .npz");
+  return run;
+}
+
+CLI::App *addVerify(CLI::App &app, Options &options) {
+  CLI::App *verify =
+      app.add_subcommand("verify", "Check specs against double precision");
+  addInput(*verify, options, "A .cpp or .mlir file");
+  addCompileFlags(*verify, options);
+  addCallFlags(*verify, options);
+  addLayout(*verify, options, "Only this memory layout (default: both)");
+  verify
+      ->add_option("--dump-case", options.dumpCase,
+                   "Also write arguments and expected results here")
+      ->type_name("DIR");
+  return verify;
+}
+
+CLI::App *addExplain(CLI::App &app, Options &options) {
+  CLI::App *explain = app.add_subcommand(
+      "explain", "Say what was decided and what to expect; or explain a code");
+  addInput(*explain, options, "A .cpp or .mlir file, or a code such as QM0203");
+  addCompileFlags(*explain, options);
+  addCallFlags(*explain, options);
+  explain->add_flag("--json", options.json, "The report as JSON");
+  addList(*explain, "--emit", options.emit, "json: the same as --json", "json");
+  return explain;
+}
+
+/// The long and short names of every flag of `app`.
+std::vector<std::string> flagNames(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options()) {
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+    for (const std::string &name : option->get_snames())
+      names.push_back("-" + name);
+  }
+  return names;
+}
+
+/// An argument that nothing took: an unknown flag or command, or one file too
+/// many.
+void reportExtra(const CLI::App &app, const CLI::App *sub,
+                 ArrayRef<std::string> extras) {
+  const auto *flag =
+      find_if(extras, [](StringRef text) { return text.starts_with("-"); });
+  StringRef extra = flag != extras.end() ? *flag : extras.front();
+  StringRef name = extra.split('=').first;
+  std::string help;
+  if (extra.starts_with("-")) {
+    std::string nearest = nearestName(name, flagNames(sub ? *sub : app));
+    help = nearest.empty() ? "`qmc " + (sub ? sub->get_name() + " " : "") +
+                                 "--help` lists the flags"
+                           : "did you mean '" + nearest + "'?";
+    (void)reportError(diag::Id::UnknownFlag, "unknown flag '" + name + "'",
+                      name, help);
+    return;
+  }
+  if (sub) {
+    (void)reportError(diag::Id::UnknownFlag,
+                      "more than one input: '" + extra + "'", extra,
+                      "give one .cpp or .mlir file at a time");
+    return;
+  }
+  std::string nearest =
+      nearestName(name, {"build", "run", "verify", "explain"});
+  (void)reportError(
+      diag::Id::UnknownFlag, "unknown command '" + name + "'", name,
+      nearest.empty() ? "the commands are build, run, verify and explain"
+                      : "did you mean '" + nearest + "'?");
+}
+
+} // namespace
+
+std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
+                                                int &exitCode) {
+  Options options;
+  CLI::App app("qmc, the QiMeng attention compiler", "qmc");
+  app.footer(examples);
+  app.set_help_flag("-h,--help", "Print this help");
+  bool version = false;
+  app.add_flag("--version", version,
+               "Versions of qmc, LLVM and the ptxas that is found");
+  std::pair<CLI::App *, Command> commands[] = {
+      {addBuild(app, options), Command::Build},
+      {addRun(app, options), Command::Run},
+      {addVerify(app, options), Command::Verify},
+      {addExplain(app, options), Command::Explain}};
+  std::string saveTemps, printIrAfter;
+  for (auto [sub, command] : commands) {
+    sub->footer(examples);
+    sub->add_flag("--save-temps{.}", saveTemps,
+                  "Keep every intermediate file here, or in =DIR")
+        ->type_name("[=DIR]");
+    sub->add_flag("--print-ir-after{*}", printIrAfter,
+                  "Print the IR after each pass, or after =PASS")
+        ->type_name("[=PASS]");
+  }
+
+  exitCode = 1;
+  auto current = [&]() -> CLI::App * {
+    auto subs = app.get_subcommands();
+    return subs.empty() ? nullptr : subs.front();
+  };
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    exitCode = 0;
+    outs() << (current() ? current()->help() : app.help());
+    return std::nullopt;
+  } catch (const CLI::ExtrasError &) {
+    reportExtra(app, current(), app.remaining(/*recurse=*/true));
+    return std::nullopt;
+  } catch (const CLI::ParseError &error) {
+    (void)reportError(diag::Id::BadFlagValue, error.what(), "",
+                      "`qmc --help` shows examples");
+    return std::nullopt;
+  }
+  if (version) {
+    exitCode = 0;
+    printVersion(outs());
+    return std::nullopt;
+  }
+  if (!current()) {
+    (void)reportError(diag::Id::UnknownFlag, "no command given", "",
+                      "say build, run, verify or explain; `qmc --help` shows "
+                      "examples");
+    return std::nullopt;
+  }
+  for (auto [sub, command] : commands)
+    if (sub == current())
+      options.command = command;
+  if (!saveTemps.empty())
+    options.saveTemps = saveTemps;
+  if (!printIrAfter.empty())
+    options.printIrAfter = printIrAfter;
+  if (options.input.empty()) {
+    (void)reportError(diag::Id::CannotRead, "no input file given", "",
+                      "name a .cpp spec or a .mlir file");
+    return std::nullopt;
+  }
+  return options;
+}
+
+mlir::FailureOr<std::pair<std::string, std::string>>
+qm::driver::splitAssignment(StringRef text, StringRef flag) {
+  auto [name, value] = text.split('=');
+  if (name.empty() || value.empty())
+    return reportError(diag::Id::BadFlagValue,
+                       flag + " takes NAME=VALUE, not '" + text + "'", text,
+                       "write " + flag + " name=value");
+  return std::pair(name.str(), value.str());
+}

@@ -1,0 +1,54 @@
+//===- Options.h - what the command line asks for ---------------*- C++ -*-===//
+#pragma once
+
+#include "mlir/Support/LLVM.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace qm::driver {
+
+enum class Command { Build, Run, Verify, Explain };
+
+/// Values as written; what a name means is checked where it is used.
+struct Options {
+  Command command = Command::Build;
+  std::string input; ///< .cpp, .mlir, "-"; for explain also a code, "QM0203"
+
+  // What to compile.
+  std::string spec; ///< "": all
+  bool listSpecs = false;
+  std::vector<std::string> arch;
+  std::vector<std::string> emit;
+  std::string output;
+  std::vector<std::string> overrides; ///< --set
+  std::string ptxas, cxx;
+  std::vector<std::string> includes; ///< -I, for a .cpp spec
+
+  // What to show.
+  bool verbose = false, time = false, json = false;
+  std::optional<std::string> printIrAfter; ///< a pass, or "*": each
+  std::optional<std::string> saveTemps;    ///< a folder
+
+  // The call (run, verify, explain).
+  std::optional<int64_t> batch, sq, skv;
+  std::vector<std::string> inputs, params, extents; ///< NAME=...
+  std::string layout;                               ///< bshd, bhsd or ""
+  uint64_t seed = 1;
+  unsigned threads = 0; ///< 0: all cores
+  unsigned repeat = 5;
+  std::string dumpCase; ///< a folder
+};
+
+/// Parses the command line. Returns nothing if the process should end now, with
+/// `exitCode`: after --help or --version, or after an error was printed.
+std::optional<Options> parseOptions(int argc, char **argv, int &exitCode);
+
+/// Splits "NAME=VALUE"; the error names `flag`.
+mlir::FailureOr<std::pair<std::string, std::string>>
+splitAssignment(llvm::StringRef text, llvm::StringRef flag);
+
+} // namespace qm::driver

@@ -1,0 +1,31 @@
+//===- TempFolder.cpp - a folder that goes away ---------------------------===//
+#include "qmc/TempFolder.h"
+#include "qmc/Console.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace qm;
+using namespace qm::driver;
+
+mlir::FailureOr<TempFolder> TempFolder::create() {
+  SmallString<128> path;
+  if (std::error_code error = sys::fs::createUniqueDirectory("qmc", path))
+    return reportError(diag::Id::CannotWrite,
+                       "cannot create a temporary folder: " + error.message(),
+                       "", "set TMPDIR to a folder that can be written");
+  return TempFolder(path.str().str());
+}
+
+std::string TempFolder::file(StringRef name) const {
+  SmallString<128> full(path);
+  sys::path::append(full, name);
+  return full.str().str();
+}
+
+TempFolder::~TempFolder() {
+  if (!path.empty())
+    sys::fs::remove_directories(path);
+}
