@@ -148,14 +148,14 @@ private:
     if (root->kind == Node::Kind::Argument && root->integer == 0)
       return; // The identity.
     out += "    score (%s, %b, %h, %i, %j) {\n";
-    emitRegion(trace.score.value, "f32", trace.scoreWhere);
+    emitRegion(trace.score.value, "f32", trace.score.where);
   }
 
   void emitMask() {
     if (!trace.mask.isSet || trace.mask.value->isBoolean(true))
       return;
     out += "    mask (%b, %h, %i, %j) {\n";
-    emitRegion(trace.mask.value, "i1", trace.maskWhere);
+    emitRegion(trace.mask.value, "i1", trace.mask.where);
   }
 
   void emitRegion(Node *root, const char *type, Where where) {

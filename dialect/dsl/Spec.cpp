@@ -31,6 +31,7 @@ void set(Trace &trace, Property<T> &property, const char *what, T value,
                         "remove one of the two");
   property.value = value;
   property.isSet = true;
+  property.where = where;
   trace.finished = false;
 }
 
@@ -85,7 +86,7 @@ Coordinates coordinates(Trace &trace, Scope scope, Where where) {
                       .integer = index,
                       .where = where});
   };
-  return {Score(argument(0)), Batch(Index(argument(1))),
+  return {Score(Float(argument(0))), Batch(Index(argument(1))),
           Head(Index(argument(2))), Query(Index(argument(3))),
           Key(Index(argument(4)))};
 }
@@ -137,19 +138,19 @@ Spec &Spec::setDType(DType type, Where where) {
   return *this;
 }
 
-Extent<Batch> Spec::batch(Where where) {
+Extent<Batch> Spec::batch(Where where) const {
   return Extent<Batch>(extent("batch", where));
 }
-Extent<Head> Spec::heads(Where where) {
+Extent<Head> Spec::heads(Where where) const {
   return Extent<Head>(extent("heads", where));
 }
-Extent<KvHead> Spec::kvHeads(Where where) {
+Extent<KvHead> Spec::kvHeads(Where where) const {
   return Extent<KvHead>(extent("kv_heads", where));
 }
-Extent<Query> Spec::queryLength(Where where) {
+Extent<Query> Spec::queryLength(Where where) const {
   return Extent<Query>(extent("query", where));
 }
-Extent<Key> Spec::keyLength(Where where) {
+Extent<Key> Spec::keyLength(Where where) const {
   return Extent<Key>(extent("key", where));
 }
 
@@ -175,17 +176,15 @@ Float Spec::param(Name name, Type<DType::F32>) {
 }
 
 Coordinates Spec::beginScore(Where where) {
-  trace->scoreWhere = where;
   return coordinates(*trace, Scope::Score, where);
 }
 
-void Spec::endScore(Node *result) {
-  set(*trace, trace->score, "score", result, trace->scoreWhere);
+void Spec::endScore(Node *result, Where where) {
+  set(*trace, trace->score, "score", result, where);
 }
 
 Spec &Spec::mask(const Mask &mask, Where where) {
   Coordinates at = coordinates(*trace, Scope::Mask, where);
-  trace->maskWhere = where;
   set(*trace, trace->mask, "mask", mask(at.b, at.h, at.i, at.j).node, where);
   return *this;
 }

@@ -77,6 +77,7 @@ template <class T>
 struct Property {
   T value{};
   bool isSet = false;
+  Where where{};
 };
 
 class Trace {
@@ -90,7 +91,6 @@ public:
   Property<DType> dtype{DType::BF16};
   Property<bool> returnLse;
   Property<Node *> score, mask;
-  Where scoreWhere, maskWhere;
   std::vector<FunctionArgument> arguments;
 
   Node *add(Node node);

@@ -13,8 +13,8 @@ public:
   void run() {
     trace.finalProblems.clear();
     checkShape();
-    checkFunction(trace.score, Scope::Score, trace.scoreWhere);
-    checkFunction(trace.mask, Scope::Mask, trace.maskWhere);
+    checkFunction(trace.score, Scope::Score);
+    checkFunction(trace.mask, Scope::Mask);
   }
 
 private:
@@ -35,7 +35,7 @@ private:
              "add spec.headDim(d)");
     long long heads = trace.heads.value, kvHeads = trace.kvHeadCount();
     if (heads > 0 && kvHeads > 0 && heads % kvHeads != 0)
-      report(diag::Id::HeadsNotDivisible, trace.where,
+      report(diag::Id::SpecHeadsNotDivisible, trace.kvHeads.where,
              "spec '" + trace.name + "': " + std::to_string(heads) +
                  " query heads are not a multiple of " +
                  std::to_string(kvHeads) + " key/value heads",
@@ -43,13 +43,13 @@ private:
              "one of the two");
   }
 
-  void checkFunction(const Property<Node *> &root, Scope scope, Where where) {
+  void checkFunction(const Property<Node *> &root, Scope scope) {
     if (!root.isSet)
       return;
     if (root.value->owner && root.value->owner != &trace)
-      return foreign(root.value, where);
+      return foreign(root.value, root.where);
     if (isForeignArgument(root.value, scope))
-      return outOfScope(where);
+      return outOfScope(root.where);
     for (Node *node : reachable(root.value)) {
       // A mistake of a value shared by both functions is told once.
       if (node->problem && reported.insert(node).second)

@@ -53,22 +53,22 @@ template <class F>
 concept MaskLambda =
     requires(const F &f, Batch b, Head h, Query i, Key j) { f(b, h, i, j); };
 
+/// What a mask function returns: Bool, or bool for a constant.
+template <class F>
+inline constexpr bool returnsCondition = [] {
+  if constexpr (MaskLambda<F>)
+    return isOneOf<decltype(value<F>()(value<Batch>(), value<Head>(),
+                                       value<Query>(), value<Key>())),
+                   Bool, bool>;
+  return false;
+}();
+
 template <class F>
 struct MaskFunction final : Mask::Function {
   F function;
   explicit MaskFunction(const F &function) : function(function) {}
   Bool operator()(Batch b, Head h, Query i, Key j) const override {
-    if constexpr (MaskLambda<F>) {
-      using Result = decltype(function(b, h, i, j));
-      constexpr bool isCondition = isOneOf<Result, Bool, bool>;
-      static_assert(isCondition,
-                    "a mask keeps or drops a pair: its function returns a "
-                    "Bool, as in `return i >= j;` (numbers are not masks; "
-                    "an additive bias belongs in spec.score)");
-      if constexpr (isCondition)
-        return function(b, h, i, j);
-    }
-    return Bool(true);
+    return function(b, h, i, j);
   }
 };
 
@@ -78,17 +78,24 @@ Mask operator&&(detail::MaskArg a, detail::MaskArg b);
 Mask operator||(detail::MaskArg a, detail::MaskArg b);
 Mask operator!(detail::MaskArg a);
 
+/// Every pair.
+Mask full();
+
 /// A function (Batch, Head, Query, Key) -> Bool.
 template <class F>
 Mask custom(const F &function) {
   static_assert(detail::MaskLambda<F>,
                 "a mask function takes four arguments: (Batch b, Head h, "
                 "Query i, Key j)");
-  return Mask(new detail::MaskFunction<F>(function));
+  static_assert(!detail::MaskLambda<F> || detail::returnsCondition<F>,
+                "a mask keeps or drops a pair: its function returns a Bool, as "
+                "in `return i >= j;` (numbers are not masks; an additive bias "
+                "belongs in spec.score)");
+  if constexpr (detail::returnsCondition<F>)
+    return Mask(new detail::MaskFunction<F>(function));
+  else
+    return full();
 }
-
-/// Every pair.
-Mask full();
 
 /// i + d >= j. The alignment is not optional: with Sq != Skv both are in use.
 Mask causal(Alignment alignment, Where where = Where::current());

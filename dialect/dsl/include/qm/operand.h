@@ -11,12 +11,30 @@
 
 #include <qm/expr.h>
 
-namespace qm::detail {
+namespace qm {
+
+template <class Element, class Kind, class... Rest>
+class Buffer;
+
+namespace detail {
 
 template <class T>
 concept IndexValue = __is_base_of(Index, T);
 template <class T>
 concept FloatValue = __is_base_of(Float, T);
+
+template <class T>
+inline constexpr bool isBuffer = false;
+template <class... Ts>
+inline constexpr bool isBuffer<Buffer<Ts...>> = true;
+
+/// Makes a buffer that is not fully indexed an error with a reason.
+#define QM_NO_BUFFER(name)                                                     \
+  template <class T>                                                           \
+    requires isBuffer<T>                                                       \
+  name(const T &, Where = Where::current())                                    \
+      QM_DELETED("this buffer has dimensions that are not indexed yet: write " \
+                 "one subscript for each, buffer[x][y] or buffer(x, y)")
 
 struct Operand {
   Node *node;
@@ -31,6 +49,7 @@ Node *indexNode(T value, Where where) {
 
 /// An Index or an integer.
 struct IntArg : Operand {
+  QM_NO_BUFFER(IntArg);
   template <class T>
     requires IndexValue<T> || IntegerLiteral<T>
   IntArg(const T &value, Where where = Where::current())
@@ -60,6 +79,7 @@ struct LiteralArg : Operand {
 
 /// Any number but a Float; beside a Float it becomes one.
 struct NumberArg : Operand {
+  QM_NO_BUFFER(NumberArg);
   template <class T>
     requires IndexValue<T> || IntegerLiteral<T> || FloatLiteral<T>
   NumberArg(const T &value, Where where = Where::current())
@@ -68,6 +88,7 @@ struct NumberArg : Operand {
 
 /// Any number, as f32.
 struct FloatArg : Operand {
+  QM_NO_BUFFER(FloatArg);
   template <FloatValue T>
   FloatArg(const T &value, Where where = Where::current())
       : Operand{value.node, where} {}
@@ -77,4 +98,7 @@ struct FloatArg : Operand {
       : Operand{Float(value, where).node, where} {}
 };
 
-} // namespace qm::detail
+#undef QM_NO_BUFFER
+
+} // namespace detail
+} // namespace qm

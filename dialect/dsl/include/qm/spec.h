@@ -44,11 +44,11 @@ public:
   }
 
   /// The extents of the call: buffer dimensions, and values in expressions.
-  Extent<Batch> batch(Where where = Where::current());
-  Extent<Head> heads(Where where = Where::current());
-  Extent<KvHead> kvHeads(Where where = Where::current());
-  Extent<Query> queryLength(Where where = Where::current());
-  Extent<Key> keyLength(Where where = Where::current());
+  Extent<Batch> batch(Where where = Where::current()) const;
+  Extent<Head> heads(Where where = Where::current()) const;
+  Extent<KvHead> kvHeads(Where where = Where::current()) const;
+  Extent<Query> queryLength(Where where = Where::current()) const;
+  Extent<Key> keyLength(Where where = Where::current()) const;
 
   /// A captured buffer; arguments of the kernel in the order of declaration.
   /// Extents: integers, qm::dynamic, or extents of the call (see buffer.h).
@@ -87,7 +87,8 @@ public:
                     "belongs in spec.mask, or write select(c, s, -infinity)");
       if constexpr (!isBool)
         endScore(detail::FloatArg(function(at.s, at.b, at.h, at.i, at.j), where)
-                     .node);
+                     .node,
+                 where);
     }
     return *this;
   }
@@ -113,7 +114,7 @@ private:
   detail::Gather addBuffer(const detail::Name &name, DType type,
                            const detail::Dimension *dimensions, int rank);
   detail::Coordinates beginScore(Where where);
-  void endScore(detail::Node *result);
+  void endScore(detail::Node *result, Where where);
 
   detail::Trace *trace;
 };
