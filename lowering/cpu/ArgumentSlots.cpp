@@ -60,7 +60,7 @@ Value ArgumentSlots::extent(attn::Extent kind) const {
 }
 
 Value qm::cpu::emitCapturedLoad(VectorBuilder &b, const TensorSlots &buffer,
-                                Type elementType, ArrayRef<Value> indices) {
+                                ArrayRef<Value> indices) {
   bool gather = llvm::any_of(
       indices, [](Value index) { return isa<VectorType>(index.getType()); });
   auto widen = [&](Value value) { return gather ? b.splat(value) : value; };
