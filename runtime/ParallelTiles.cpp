@@ -6,9 +6,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <pthread.h>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 using namespace qm::runtime;
@@ -46,7 +46,7 @@ struct Job {
 
 class Pool {
 public:
-  Pool() : owner(getpid()) {}
+  Pool() = default;
 
   ~Pool() {
     {
@@ -54,14 +54,8 @@ public:
       stopping = true;
     }
     jobArrived.notify_all();
-    // The threads of a process do not exist in a forked child; joining them
-    // there would wait for ever.
-    bool forked = getpid() != owner;
     for (std::thread &worker : workers)
-      if (forked)
-        worker.detach();
-      else
-        worker.join();
+      worker.join();
   }
 
   void run(Job &job) {
@@ -133,12 +127,25 @@ private:
   std::vector<std::thread> workers;
   Job *jobs = nullptr;
   bool stopping = false;
-  pid_t owner;
+};
+
+/// Owns the process's pool. A forked child has none of its parent's threads,
+/// and a lock may be held by one of them: it gets a new pool and leaves the old
+/// one alone.
+class PoolHolder {
+public:
+  PoolHolder() {
+    pool = new Pool;
+    pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });
+  }
+  ~PoolHolder() { delete pool; }
+
+  static inline std::atomic<Pool *> pool{nullptr};
 };
 
 Pool &pool() {
-  static Pool instance;
-  return instance;
+  static PoolHolder holder;
+  return *holder.pool;
 }
 
 } // namespace

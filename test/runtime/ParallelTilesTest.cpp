@@ -1,0 +1,110 @@
+//===- ParallelTilesTest.cpp - every tile runs once, whoever calls --------===//
+
+#include "runtime/ParallelTiles.h"
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <gtest/gtest.h>
+#include <set>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using qm::runtime::parallelTiles;
+
+namespace {
+
+/// Counts in memory that slots[0] points to.
+void count(const int64_t *slots, int64_t begin, int64_t end) {
+  auto *hits = reinterpret_cast<std::atomic<int> *>(slots[0]);
+  for (int64_t tile = begin; tile < end; ++tile)
+    ++hits[tile];
+}
+
+void expectEachRunsOnce(int64_t tiles, unsigned threads) {
+  std::vector<std::atomic<int>> hits(tiles);
+  int64_t slot = reinterpret_cast<int64_t>(hits.data());
+  parallelTiles(count, &slot, tiles, threads);
+  for (auto &hit : hits)
+    ASSERT_EQ(hit, 1) << tiles << " tiles on " << threads << " threads";
+}
+
+TEST(ParallelTiles, RunsEveryTileOnce) {
+  for (int64_t tiles : {1, 2, 3, 63, 64, 65, 1000, 12345})
+    for (unsigned threads : {0u, 1u, 2u, 3u, 7u, 64u})
+      expectEachRunsOnce(tiles, threads);
+}
+
+TEST(ParallelTiles, NoTilesCallNothing) {
+  parallelTiles(nullptr, nullptr, 0, 0);
+  parallelTiles(nullptr, nullptr, -5, 4);
+}
+
+TEST(ParallelTiles, AbsurdThreadCountsAreSurvived) {
+  expectEachRunsOnce(5, 4000000000u);
+}
+
+TEST(ParallelTiles, ConcurrentCallersDoNotMixTiles) {
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 6; ++i)
+    callers.emplace_back([i] {
+      for (int round = 0; round < 300; ++round)
+        expectEachRunsOnce(50 + i, 0);
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+}
+
+void nested(const int64_t *slots, int64_t begin, int64_t end) {
+  for (int64_t tile = begin; tile < end; ++tile)
+    parallelTiles(count, slots, 10, 4);
+}
+
+TEST(ParallelTiles, AKernelMayCallIt) {
+  std::vector<std::atomic<int>> hits(10);
+  int64_t slot = reinterpret_cast<int64_t>(hits.data());
+  parallelTiles(nested, &slot, 40, 4);
+  for (auto &hit : hits)
+    EXPECT_EQ(hit, 40);
+}
+
+void waitForCompany(const int64_t *slots, int64_t, int64_t) {
+  auto *arrived = reinterpret_cast<std::atomic<int> *>(slots[0]);
+  ++*arrived;
+  auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (*arrived < 3 && std::chrono::steady_clock::now() < patience)
+    std::this_thread::yield();
+}
+
+TEST(ParallelTiles, ThreadsWorkAtTheSameTime) {
+  std::atomic<int> arrived{0};
+  int64_t slot = reinterpret_cast<int64_t>(&arrived);
+  parallelTiles(waitForCompany, &slot, 3, 3);
+  EXPECT_EQ(arrived, 3);
+}
+
+TEST(ParallelTiles, IdleThreadsUseNoTime) {
+  expectEachRunsOnce(1000, 4);
+  std::clock_t before = std::clock(); // of all threads
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  double used = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+  EXPECT_LT(used, 0.02);
+}
+
+TEST(ParallelTiles, AForkedChildComputesAndExits) {
+  expectEachRunsOnce(1000, 4);
+  pid_t child = fork();
+  if (child == 0) {
+    std::vector<std::atomic<int>> hits(100);
+    int64_t slot = reinterpret_cast<int64_t>(hits.data());
+    parallelTiles(count, &slot, 100, 4);
+    exit(hits[99] == 1 ? 0 : 1); // runs the pool's destructor
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+} // namespace
