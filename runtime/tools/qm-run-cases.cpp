@@ -202,6 +202,11 @@ int main(int argc, char **argv) {
     ++(result.passed ? passed : failed);
     print(name, result, options.repeats > 0);
   }
+  if (passed + failed == 0) {
+    fprintf(stderr, "qm-run-cases: no case has '%s' in its name\n",
+            options.filter.c_str());
+    return 2;
+  }
   printf("%d passed, %d failed\n", passed, failed);
   return failed ? 1 : 0;
 }

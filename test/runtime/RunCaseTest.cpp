@@ -5,6 +5,7 @@
 #include "runtime/qm.h"
 #include "runtime/tools/CompareOutput.h"
 #include "test/runtime/Probe.h"
+#include "test/runtime/ProbeCase.h"
 #include "test/runtime/TempFolder.h"
 #include "test/runtime/fake_cuda.h"
 
@@ -20,59 +21,6 @@ using namespace qm::runtime;
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
-
-CaseArgument tensor(const char *name, const probe::Tensor &from,
-                    CaseArgument::Kind kind) {
-  CaseArgument argument;
-  argument.name = name;
-  argument.kind = kind;
-  argument.shape = from.shape;
-  argument.strides = from.strides;
-  argument.storageBytes = static_cast<int64_t>(from.data.size() * 4);
-  if (kind == CaseArgument::Kind::Input)
-    argument.storage.assign(reinterpret_cast<const char *>(from.data.data()),
-                            argument.storageBytes);
-  else
-    argument.expected = from.data;
-  return argument;
-}
-
-CaseArgument scalar(const char *name, DataType dtype, uint32_t bits) {
-  CaseArgument argument;
-  argument.name = name;
-  argument.kind = CaseArgument::Kind::Scalar;
-  argument.dtype = dtype;
-  argument.bits = bits;
-  return argument;
-}
-
-/// A case of the probe kernel with right expectations. k is a view with gaps,
-/// and o has a margin before and after each row.
-CaseFile makeCase() {
-  probe::Arguments arguments;
-  qm_library *library = probe::cpuLibrary();
-  std::vector<qm_value> values = arguments.values();
-  EXPECT_EQ(qm_launch(probe::kernelOf(library), values.data(), values.size(),
-                      nullptr),
-            QM_OK);
-  qm_library_destroy(library);
-
-  using Kind = CaseArgument::Kind;
-  CaseFile file{"probe-strided", "probe.json", "probe", {}};
-  file.arguments = {tensor("q", arguments.q, Kind::Input),
-                    tensor("k", arguments.k, Kind::Input),
-                    tensor("v", arguments.v, Kind::Input),
-                    tensor("bias", arguments.bias, Kind::Input),
-                    scalar("window", DataType::I32, 3),
-                    scalar("cap", DataType::F32, 0x3f000000),
-                    tensor("o", arguments.o, Kind::Output),
-                    tensor("lse", arguments.lse, Kind::Output)};
-  CaseArgument &o = file.arguments[6];
-  o.strides = {6 * 4 * 16, 16, 4 * 16, 1}; // [B, S, H, D] with rows of 16
-  o.offset = 16;
-  o.storageBytes = 2 * 6 * 4 * 16 * 4;
-  return file;
-}
 
 void expectEqual(const CaseFile &left, const CaseFile &right) {
   EXPECT_EQ(left.name, right.name);
@@ -97,7 +45,7 @@ void expectEqual(const CaseFile &left, const CaseFile &right) {
 
 TEST(CaseFile, ReadsWhatItWrites) {
   TempFolder folder;
-  CaseFile written = makeCase(), read;
+  CaseFile written = probe::makeCase(), read;
   written.arguments[7].expected[0] = -infinity; // lse of an empty row
   written.arguments[7].absolute = 1e-6;
   written.arguments[7].relative = 0.125;
@@ -110,7 +58,7 @@ TEST(CaseFile, ReadsWhatItWrites) {
 
 TEST(CaseFile, EmptyTensorsSurvive) {
   TempFolder folder;
-  CaseFile written = makeCase(), read;
+  CaseFile written = probe::makeCase(), read;
   CaseArgument &k = written.arguments[1];
   k.shape[2] = 0;
   k.storage.clear();
@@ -124,7 +72,7 @@ TEST(CaseFile, EmptyTensorsSurvive) {
 TEST(CaseFile, InconsistentTensorsAreNotWritten) {
   TempFolder folder;
   auto expectFlaw = [&](auto damage, const char *message) {
-    CaseFile file = makeCase();
+    CaseFile file = probe::makeCase();
     damage(file.arguments);
     EXPECT_EQ(writeCase(folder.path(), file), QM_ERROR_CASE_FILE);
     EXPECT_NE(strstr(qm_last_error(), message), nullptr) << qm_last_error();
@@ -141,7 +89,7 @@ TEST(CaseFile, InconsistentTensorsAreNotWritten) {
 
 TEST(CaseFile, DamagedFilesAreErrors) {
   TempFolder folder;
-  ASSERT_EQ(writeCase(folder.path(), makeCase()), QM_OK);
+  ASSERT_EQ(writeCase(folder.path(), probe::makeCase()), QM_OK);
   std::string path = folder.path("probe-strided.json"), text;
   std::getline(std::ifstream(path), text, '\0');
   CaseFile file;
@@ -165,7 +113,7 @@ TEST(CaseFile, DamagedFilesAreErrors) {
   folder.write("probe-strided.bin", "short");
   EXPECT_EQ(readCase(path, file), QM_ERROR_CASE_FILE);
   EXPECT_EQ(readCase(folder.path("none.json"), file), QM_ERROR_CASE_FILE);
-  EXPECT_EQ(writeCase(folder.path("no/folder"), makeCase()),
+  EXPECT_EQ(writeCase(folder.path("no/folder"), probe::makeCase()),
             QM_ERROR_CASE_FILE);
 }
 
@@ -261,7 +209,7 @@ CaseResult runOnCpu(const CaseFile &file, int repeats = 0) {
 }
 
 TEST(RunCase, AGoodCasePassesOnTheCpu) {
-  CaseResult result = runOnCpu(makeCase(), 5);
+  CaseResult result = runOnCpu(probe::makeCase(), 5);
   EXPECT_TRUE(result.passed) << result.flaw;
   EXPECT_EQ(result.maxError, 0);
   EXPECT_GT(result.milliseconds, 0);
@@ -269,16 +217,16 @@ TEST(RunCase, AGoodCasePassesOnTheCpu) {
 
 TEST(RunCase, EveryWrongElementIsFound) {
   for (size_t output : {6, 7})
-    for (size_t i = 0; i < makeCase().arguments[output].expected.size();
+    for (size_t i = 0; i < probe::makeCase().arguments[output].expected.size();
          i += 37) {
-      CaseFile file = makeCase();
+      CaseFile file = probe::makeCase();
       file.arguments[output].expected[i] += 1;
       EXPECT_FALSE(runOnCpu(file).passed) << i;
     }
 }
 
 TEST(RunCase, ACallThatIsRefusedFails) {
-  CaseFile file = makeCase();
+  CaseFile file = probe::makeCase();
   file.arguments.pop_back();
   CaseResult result = runOnCpu(file);
   EXPECT_FALSE(result.passed);
@@ -313,14 +261,14 @@ FakeCuda *RunCaseOnGpu::fake = nullptr;
 
 TEST_F(RunCaseOnGpu, AGoodCasePasses) {
   fake->kernel = probe::run;
-  CaseResult result = run(makeCase(), 3);
+  CaseResult result = run(probe::makeCase(), 3);
   EXPECT_TRUE(result.passed) << result.flaw;
   EXPECT_EQ(result.milliseconds, 0.25);
 }
 
 TEST_F(RunCaseOnGpu, AKernelThatWritesNothingFails) {
   fake->kernel = nullptr;
-  CaseResult result = run(makeCase());
+  CaseResult result = run(probe::makeCase());
   EXPECT_FALSE(result.passed);
   EXPECT_NE(result.flaw.find("'o'[0, 0, 0, 0] is"), std::string::npos)
       << result.flaw;
@@ -333,7 +281,7 @@ void forgetful(const int64_t *slots, int64_t begin, int64_t end) {
 
 TEST_F(RunCaseOnGpu, AForgottenTileFails) {
   fake->kernel = forgetful;
-  CaseResult result = run(makeCase());
+  CaseResult result = run(probe::makeCase());
   EXPECT_NE(result.flaw.find("'o'[1, 3, 4, 0] is"), std::string::npos)
       << result.flaw;
 }
@@ -348,7 +296,7 @@ void moody(const int64_t *slots, int64_t begin, int64_t end) {
 
 TEST_F(RunCaseOnGpu, OtherBitsInASecondRunFail) {
   fake->kernel = moody;
-  CaseFile file = makeCase();
+  CaseFile file = probe::makeCase();
   file.arguments[6].relative = 1e-3;
   EXPECT_EQ(run(file).flaw, "'o' has other bits in a second run");
 }
@@ -357,11 +305,12 @@ TEST_F(RunCaseOnGpu, AKernelThatFaultsFails) {
   fake->kernel = probe::run;
   fake->failingFunction = "cuStreamSynchronize";
   fake->failure = 700;
-  EXPECT_NE(run(makeCase()).flaw.find("the kernel failed: CUDA error 700"),
-            std::string::npos);
+  EXPECT_NE(
+      run(probe::makeCase()).flaw.find("the kernel failed: CUDA error 700"),
+      std::string::npos);
   fake->failingFunction = "cuMemAlloc";
   fake->failure = 2;
-  EXPECT_NE(run(makeCase()).flaw.find("cannot allocate device memory"),
+  EXPECT_NE(run(probe::makeCase()).flaw.find("cannot allocate device memory"),
             std::string::npos);
   fake->failingFunction = nullptr;
 }
