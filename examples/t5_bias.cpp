@@ -1,18 +1,21 @@
-// T5's learned position bias: distances share 32 buckets, exact when small and
-// logarithmic beyond.
+// T5's learned position bias: 16 buckets of distance for each direction, exact
+// below 8 and logarithmic up to 128.
 //
 //   t = s + table[bucket(j - i)][h]
 //
-// T5 does not scale its scores.
+// T5 does not scale its scores. The helper is ordinary C++, run while the spec
+// is traced: its loop becomes seven comparisons.
 #include <qm/attention.h>
 using namespace qm;
 
 static Index bucket(Index distance) {
-  Index side = select(distance > 0, 16, 0); // 16 buckets for each direction
-  Index n = abs(distance);
-  // 8 exact buckets, then 8 up to distance 128; ln(128 / 8) = 2.7725887
-  Float large = 8 + log(max(n, 1) / 8.f) * (8 / 2.7725887f);
-  return side + select(n < 8, n, min(toInt(large), 15));
+  // Distance 8 * 16^(k / 8) starts bucket 8 + k. Integers, because a logarithm
+  // rounds differently from machine to machine at 16, 32 and 64.
+  const int starts[] = {12, 16, 23, 32, 46, 64, 91};
+  Index n = abs(distance), far = 8;
+  for (int start : starts)
+    far += toInt(n >= start);
+  return select(distance > 0, 16, 0) + select(n < 8, n, far);
 }
 
 QM_ATTENTION(t5_encoder) {

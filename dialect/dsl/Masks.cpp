@@ -1,7 +1,7 @@
 //===- Masks.cpp - mask algebra and the mask library ----------------------===//
 #include "dialect/dsl/Trace.h"
 
-#include <qm/mask.h>
+#include <qm/masks.h>
 
 using namespace qm::detail;
 

@@ -192,9 +192,24 @@ QM_DEFINE_LOGIC(||, "arith.ori")
 QM_DEFINE_LOGIC(&, "arith.andi")
 QM_DEFINE_LOGIC(|, "arith.ori")
 QM_DEFINE_LOGIC(^, "arith.xori")
-QM_DEFINE_LOGIC(==, "arith.cmpi eq,")
 QM_DEFINE_LOGIC(!=, "arith.xori")
 #undef QM_DEFINE_LOGIC
+
+// As logic, not as a comparison of integers: what reasons about conditions then
+// needs to know three operations only.
+static Bool equal(Node *a, Node *b, Where where) {
+  Node *differ = logic("arith.xori", a, b, where);
+  return Bool(logic("arith.xori", differ, boolean(true, where), where));
+}
+Bool operator==(Condition a, Condition b) {
+  return equal(a.node, b.node, a.where);
+}
+Bool operator==(Condition a, bool b) {
+  return equal(a.node, boolean(b, a.where), a.where);
+}
+Bool operator==(bool a, Condition b) {
+  return equal(boolean(a, b.where), b.node, b.where);
+}
 
 Bool operator!(Condition a) {
   return Bool(logic("arith.xori", a.node, boolean(true, a.where), a.where));

@@ -18,6 +18,7 @@
 #include <qm/buffer.h>
 #include <qm/expr.h>
 #include <qm/mask.h>
+#include <qm/masks.h>
 #include <qm/math.h>
 #include <qm/operators.h>
 #include <qm/registry.h>

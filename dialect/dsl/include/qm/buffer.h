@@ -3,8 +3,8 @@
 // A buffer becomes an argument of the kernel. What a dimension was declared
 // with decides what may index it:
 //
-//   spec.heads(), spec.batch(), ...   that kind only: Head, Batch, ...
-//   an integer, qm::dynamic           any Index or integer
+//   spec.heads(), spec.batch(), ...   that kind or an integer literal: Head,
+//   Batch, ... an integer, qm::dynamic           any Index or integer
 //
 // An index outside the buffer is clamped to its ends, so a gather never leaves
 // it. Loads give Float (f16, bf16, f32), Index (i8, i16, i32, i64; i64 keeps

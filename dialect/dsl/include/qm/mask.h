@@ -4,8 +4,7 @@
 // lambdas combine with `&&`, `||`, `!` and `shift`; the compiler derives from
 // the whole which key blocks are empty, partial or full, so a lambda costs no
 // more than a library mask.
-//
-// In the formulas d = 0 for TopLeft and d = Skv - Sq for BottomRight.
+// This header is the value and its algebra; masks.h is the library.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -97,11 +96,4 @@ Mask custom(const F &function) {
     return full();
 }
 
-/// i + d >= j. The alignment is not optional: with Sq != Skv both are in use.
-Mask causal(Alignment alignment, Where where = Where::current());
-Mask causal() QM_DELETED("say where query 0 stands: causal(TopLeft), or "
-                         "causal(BottomRight) for decoding with a cache");
-
 } // namespace qm
-
-#include <qm/masks.h>

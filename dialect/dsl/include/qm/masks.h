@@ -1,6 +1,6 @@
-//===- masks.h - windows, prefixes, documents, padding ----------*- C++ -*-===//
+//===- masks.h - the mask library -------------------------------*- C++ -*-===//
 //
-// The rest of the mask library; included by mask.h.
+// In the formulas d = 0 for TopLeft and d = Skv - Sq for BottomRight.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -8,6 +8,11 @@
 #include <qm/mask.h>
 
 namespace qm {
+
+/// i + d >= j. The alignment is not optional: with Sq != Skv both are in use.
+Mask causal(Alignment alignment, Where where = Where::current());
+Mask causal() QM_DELETED("say where query 0 stands: causal(TopLeft), or "
+                         "causal(BottomRight) for decoding with a cache");
 
 /// No bound on one side of a window.
 struct Unbounded {};

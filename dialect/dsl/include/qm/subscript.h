@@ -65,7 +65,8 @@ struct Subscript : Operand {
     constexpr bool integral = IndexValue<T> || IntegerLiteral<T>;
     static_assert(integral, "a buffer is indexed by integers: use toInt(x) "
                             "for a Float, select(c, a, b) for a Bool");
-    constexpr bool fits = isSame<Kind, Index> || isSame<T, Kind>;
+    constexpr bool fits =
+        isSame<Kind, Index> || isSame<T, Kind> || IntegerLiteral<T>;
     static_assert(
         !integral || fits,
         "this dimension was declared over another axis: index it "
