@@ -149,7 +149,7 @@ LogicalResult CallDataBuilder::readSizes() {
                          llvm::Twine(flag) + " must be in 0.." +
                              llvm::Twine(INT32_MAX) + ", not " +
                              llvm::Twine(*value),
-                         flag);
+                         flag, "a length or a batch is 0 or more");
   auto extentIn = [&](StringRef name, unsigned dimension,
                       int64_t otherwise) -> int64_t {
     auto file = files.find(name);
@@ -185,7 +185,7 @@ LogicalResult CallDataBuilder::addScalar(BlockArgument argument,
                        "--param " + name + " takes a value of type " +
                            (argument.getType().isF32() ? "f32" : "i32") +
                            ", not '" + text + "'",
-                       text);
+                       text, "write a plain number");
   return success();
 }
 
@@ -211,7 +211,7 @@ CallDataBuilder::extentsOf(BlockArgument argument, StringRef name) {
       return reportError(diag::Id::BadFlagValue,
                          "--extent " + name + " takes positive numbers, not '" +
                              given[used] + "'",
-                         given[used]);
+                         given[used], "a buffer has at least one element");
     if (used >= given.size())
       extent = defaultExtent(howIndexed(argument, dimension));
     ++used;

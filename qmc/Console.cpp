@@ -6,6 +6,7 @@
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 using namespace llvm;
@@ -23,25 +24,37 @@ std::string quoted(StringRef argument) {
   return plain ? argument.str() : "'" + argument.str() + "'";
 }
 
-/// The command line with a caret under the first argument that holds `part`.
+/// How well `argument` is what `part` means: a word of its own, the value of a
+/// flag, or some part of it.
+unsigned matchQuality(StringRef argument, StringRef part) {
+  if (argument == part)
+    return 3;
+  if (argument.ends_with(("=" + part).str()) ||
+      argument.starts_with((part + "=").str()))
+    return 2;
+  return argument.contains(part);
+}
+
+/// The command line with a caret under `part`.
 void printCommandLine(StringRef part) {
-  size_t column = StringRef::npos, length = 0;
+  const auto *best = std::max_element(
+      arguments.begin() + 1, arguments.end(), [&](auto &a, auto &b) {
+        return matchQuality(a, part) < matchQuality(b, part);
+      });
+  if (best == arguments.end() || !matchQuality(*best, part))
+    return;
   std::string line;
+  size_t column = 0;
   for (const std::string &argument : arguments) {
     std::string word = quoted(argument);
-    size_t found = StringRef(word).find(part);
-    if (column == StringRef::npos && found != StringRef::npos &&
-        !line.empty()) {
-      column = line.size() + 1 + found;
-      length = part.size();
-    }
-    line += (line.empty() ? "" : " ") + word;
+    line += line.empty() ? "" : " ";
+    if (&argument == best) // the value rather than the name: --spec=spec
+      column = line.size() + StringRef(word).rfind(part);
+    line += word;
   }
-  if (column == StringRef::npos)
-    return;
   errs() << "  " << line << "\n  " << std::string(column, ' ');
   WithColor(errs(), raw_ostream::GREEN, /*Bold=*/true)
-      << '^' << std::string(length - 1, '~');
+      << '^' << std::string(part.size() - 1, '~');
   errs() << '\n';
 }
 } // namespace

@@ -40,7 +40,8 @@ FailureOr<std::string> findCompiler(const Options &options) {
   if (const char *variable = std::getenv("QM_CXX"); named.empty() && variable)
     named = variable;
   if (!named.empty()) {
-    if (ErrorOr<std::string> found = sys::findProgramByName(named))
+    ErrorOr<std::string> found = sys::findProgramByName(named);
+    if (found && sys::fs::can_execute(*found))
       return *found;
     return reportError(diag::Id::HostCompilerMissing,
                        "host compiler '" + named + "' not found", named,

@@ -247,8 +247,16 @@ std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
     reportExtra(app, current(), app.remaining(/*recurse=*/true));
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
-    (void)reportError(diag::Id::BadFlagValue, error.what(), "",
-                      "`qmc --help` shows examples");
+    // "--sq: ..." or "Could not convert: --sq = abc": point at the flag.
+    StringRef what = error.what();
+    size_t dash = what.find('-');
+    StringRef flag =
+        dash == StringRef::npos ? "" : what.substr(dash).take_until([](char c) {
+          return c == ':' || c == ' ';
+        });
+    (void)reportError(diag::Id::BadFlagValue, what, flag,
+                      "`qmc " + (current() ? current()->get_name() + " " : "") +
+                          "--help` says what it takes");
     return std::nullopt;
   }
   if (version) {

@@ -27,7 +27,8 @@ LogicalResult OutputFiles::add(StringRef path, StringRef bytes) {
        folder = sys::path::parent_path(folder))
     missing.push_back(folder.str());
   for (const std::string &folder : reverse(missing)) {
-    if (std::error_code error = sys::fs::create_directory(folder))
+    if (std::error_code error = sys::fs::create_directory(
+            folder, /*IgnoreExisting=*/true, sys::fs::perms::all_all))
       return cannotWrite(path, error.message());
     madeFolders.push_back(folder);
   }

@@ -38,8 +38,9 @@ private:
   LogicalResult verifyOn(const TargetInfo &target);
   LogicalResult verifySpec(func::FuncOp spec, const TargetInfo &target,
                            const CpuKernels *kernels, Layout layout);
-  void addRow(StringRef spec, StringRef what, StringRef layout,
-              const Errors &errors, const Errors *yardstick, StringRef verdict);
+  void addRow(StringRef spec, StringRef what, const CallData &data,
+              StringRef layout, const Errors &errors, const Errors *yardstick,
+              StringRef verdict);
 
   Session &session;
   const Options &options;
@@ -51,14 +52,16 @@ private:
   unsigned failures = 0;
 };
 
-void Verifier::addRow(StringRef spec, StringRef what, StringRef layout,
-                      const Errors &errors, const Errors *yardstick,
-                      StringRef verdict) {
+void Verifier::addRow(StringRef spec, StringRef what, const CallData &data,
+                      StringRef layout, const Errors &errors,
+                      const Errors *yardstick, StringRef verdict) {
+  auto ratio = [&](double Errors::*field) {
+    return yardstick ? ratioOf(errors.*field, yardstick->*field) : "1";
+  };
   table.addRow({spec.str(), what.str(), layout.str(), scientific(errors.maxAbs),
                 scientific(errors.maxRel), scientific(errors.rms),
-                scientific(errors.lse),
-                yardstick ? ratioOf(errors.maxAbs, yardstick->maxAbs) : "1",
-                yardstick ? ratioOf(errors.lse, yardstick->lse) : "1",
+                data.lse() ? scientific(errors.lse) : "-",
+                ratio(&Errors::maxAbs), data.lse() ? ratio(&Errors::lse) : "-",
                 verdict.str()});
 }
 
@@ -83,8 +86,8 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
   if (!reference->returnsLse())
     yardstick.lse = 0;
   Bounds bounds = makeBounds(yardstick, truth, data->o().dtype);
-  addRow(spec.getName(), "unfused, f32 sums", getLayoutName(layout), yardstick,
-         nullptr, "");
+  addRow(spec.getName(), "unfused, f32 sums", *data, getLayoutName(layout),
+         yardstick, nullptr, "");
 
   if (!options.dumpCase.empty() &&
       failed(writeCase(spec, *data, truth, bounds, layout, options)))
@@ -103,8 +106,8 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
   Errors errors = measureErrors(readOutput(data->o(), data->lse()), truth);
   bool pass = bounds.accepts(errors);
   failures += !pass;
-  addRow(spec.getName(), target.name, getLayoutName(layout), errors, &yardstick,
-         pass ? "PASS" : "FAIL");
+  addRow(spec.getName(), target.name, *data, getLayoutName(layout), errors,
+         &yardstick, pass ? "PASS" : "FAIL");
   return success();
 }
 
