@@ -57,8 +57,13 @@ private:
 
   // The loop over key blocks.
   mlir::LogicalResult emitKeyBlocks(attn::KeyBlocksOp loop);
-  mlir::LogicalResult emitBlock(attn::KeyBlocksOp loop, mlir::Value firstKey,
-                                mlir::Value keys, mlir::Value full);
+  /// Runs `body` where classify says that some pair of these rows and the
+  /// block's keys may be kept; `full` says that all are, null if it never does.
+  void whenKept(attn::KeyBlocksOp loop, mlir::Value firstRow,
+                mlir::Value rowCount,
+                llvm::function_ref<void(mlir::Value full)> body);
+  mlir::LogicalResult emitBlock(attn::KeyBlocksOp loop);
+  mlir::LogicalResult emitStrip(attn::KeyBlocksOp loop, mlir::Value scores);
   bool isPerBlock(mlir::Operation &op) const;
   mlir::LogicalResult emitPerBlock(mlir::Operation &op);
   mlir::LogicalResult emitPerStrip(mlir::Operation &op);
@@ -75,8 +80,6 @@ private:
   }
   mlir::LogicalResult unsupported(mlir::Operation &op, llvm::StringRef why);
   QueryTile allocateQueryTile(int64_t columns);
-  TileRows tileRows() const { return rows; }
-  mlir::Value i32Index(mlir::Value value);
 
   attn::KernelOp kernel;
   attn::ScheduleAttr schedule;
@@ -92,7 +95,7 @@ private:
   llvm::DenseMap<mlir::Value, Tile> tiles;
   TileRows rows;
   // Of the block and strip being emitted.
-  mlir::Value firstKey, blockKeys, full, strip;
+  mlir::Value firstKey, blockKeys, strip, stripFirstRow, full;
 };
 
 } // namespace qm::cpu

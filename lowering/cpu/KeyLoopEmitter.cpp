@@ -30,24 +30,29 @@ LogicalResult KernelEmitter::emitKeyBlocks(attn::KeyBlocksOp loop) {
 
   LogicalResult status = success();
   Value keys = slots->extent(attn::Extent::Key);
-  int64_t tileN = schedule.getTileN();
-  b.loop(b.i64(0), keys, tileN, [&](Value first) {
-    Value count = b.min(b.sub(keys, first), b.i64(tileN));
-    if (loop.getClassify().empty()) {
-      status = emitBlock(loop, first, count, /*full=*/nullptr);
-      return;
-    }
-    Value one = b.i64(1);
-    Value lastRow = b.sub(b.add(rows.first, rows.count), one);
-    Value lastKey = b.sub(b.add(first, count), one);
-    SmallVector<Value> kinds =
-        lowering::inlineRegion(b, loop.getClassify(),
-                               {b.toI32(rows.first), b.toI32(lastRow),
-                                b.toI32(first), b.toI32(lastKey)},
-                               scalars, environment);
-    b.when(kinds[0], [&] { status = emitBlock(loop, first, count, kinds[1]); });
+  Value tileN = b.i64(schedule.getTileN());
+  b.loop(b.i64(0), keys, schedule.getTileN(), [&](Value first) {
+    firstKey = first;
+    blockKeys = b.min(b.sub(keys, first), tileN);
+    whenKept(loop, rows.first, rows.count,
+             [&](Value) { status = emitBlock(loop); });
   });
   return status;
+}
+
+void KernelEmitter::whenKept(attn::KeyBlocksOp loop, Value firstRow,
+                             Value rowCount, function_ref<void(Value)> body) {
+  if (loop.getClassify().empty())
+    return body(/*full=*/nullptr);
+  auto last = [&](Value first, Value count) {
+    return b.toI32(b.sub(b.add(first, count), b.i64(1)));
+  };
+  SmallVector<Value> kinds =
+      lowering::inlineRegion(b, loop.getClassify(),
+                             {b.toI32(firstRow), last(firstRow, rowCount),
+                              b.toI32(firstKey), last(firstKey, blockKeys)},
+                             scalars, environment);
+  b.when(kinds[0], [&] { body(kinds[1]); });
 }
 
 bool KernelEmitter::isPerBlock(Operation &op) const {
@@ -58,13 +63,9 @@ bool KernelEmitter::isPerBlock(Operation &op) const {
   return isa<attn::LoadTileOp>(op);
 }
 
-LogicalResult KernelEmitter::emitBlock(attn::KeyBlocksOp loop, Value first,
-                                       Value keys, Value allKept) {
+LogicalResult KernelEmitter::emitBlock(attn::KeyBlocksOp loop) {
   Block &body = loop.getBody().front();
-  firstKey = first;
-  blockKeys = keys;
-  full = allKept;
-  scalars.map(body.getArgument(0), b.toI32(first));
+  scalars.map(body.getArgument(0), b.toI32(firstKey));
   for (Operation &op : body.without_terminator()) {
     b.setLoc(op.getLoc());
     if (emitScalar(op))
@@ -76,34 +77,45 @@ LogicalResult KernelEmitter::emitBlock(attn::KeyBlocksOp loop, Value first,
   // One strip's scores at a time: they are consumed before the next begins.
   Value scores =
       scratch->allocate(b, schedule.getTileN() * schedule.getMicroM());
+  Value stripRows = b.i64(schedule.getMicroM());
   forEachStrip(b, rows, [&](Value index) {
     strip = index;
-    // Running statistics are in registers while a strip is worked on.
-    for (BlockArgument argument : body.getArguments().drop_front()) {
-      QueryTile state = std::get<QueryTile>(tiles[argument]);
-      if (state.columns != 1 ||
-          cast<attn::TileType>(argument.getType()).getRank() != 1)
-        continue;
-      Values registers;
-      for (int64_t v = 0; v < vectors; ++v)
-        registers.push_back(
-            b.loadVector(state.strip(b, index).vectorAddress(b, int64_t(0), v),
-                         b.getF32Type()));
-      tiles[argument] = registers;
-    }
-    for (Operation &op : body.without_terminator()) {
-      b.setLoc(op.getLoc());
-      if (auto dot = dyn_cast<attn::DotOp>(op))
-        tiles[dot.getResult()] = ScoreTile{{scores, vectors}, {}};
-      if (!isa<attn::AttnDialect>(op.getDialect()) || isPerBlock(op) ||
-          isa<attn::ExtentOp, attn::LoadOp>(op))
-        continue;
-      if (failed(status = emitPerStrip(op)))
-        return;
-    }
-    status = emitYield(loop);
+    Value before = b.mul(index, stripRows);
+    Value count = b.min(b.sub(rows.count, before), stripRows);
+    stripFirstRow = b.add(rows.first, before);
+    // A strip has fewer rows than the tile, so it needs fewer blocks.
+    whenKept(loop, stripFirstRow, count, [&](Value allKept) {
+      full = allKept;
+      status = emitStrip(loop, scores);
+    });
   });
   return status;
+}
+
+LogicalResult KernelEmitter::emitStrip(attn::KeyBlocksOp loop, Value scores) {
+  Block &body = loop.getBody().front();
+  // Running statistics are in registers while a strip is worked on.
+  for (BlockArgument argument : body.getArguments().drop_front()) {
+    if (cast<attn::TileType>(argument.getType()).getRank() != 1)
+      continue;
+    QueryTile state = std::get<QueryTile>(tiles[argument]);
+    Values registers;
+    for (int64_t v = 0; v < vectors; ++v)
+      registers.push_back(
+          b.loadVector(state.strip(b, strip).vectorAddress(b, int64_t(0), v),
+                       b.getF32Type()));
+    tiles[argument] = registers;
+  }
+  for (Operation &op : body.without_terminator()) {
+    b.setLoc(op.getLoc());
+    if (auto dot = dyn_cast<attn::DotOp>(op))
+      tiles[dot.getResult()] = ScoreTile{{scores, vectors}, {}};
+    bool done = !isa<attn::AttnDialect>(op.getDialect()) || isPerBlock(op) ||
+                isa<attn::ExtentOp, attn::LoadOp>(op);
+    if (!done && failed(emitPerStrip(op)))
+      return failure();
+  }
+  return emitYield(loop);
 }
 
 LogicalResult KernelEmitter::emitPerBlock(Operation &op) {
@@ -205,8 +217,7 @@ LogicalResult KernelEmitter::emitSoftmax(attn::OnlineSoftmaxOp op) {
     tiles[p] = ScoreTile{tile, {}};
   }
   ScoreChain chain{pending, &scalars, &environment};
-  Value stripRow = b.add(rows.first, b.mul(strip, b.i64(schedule.getMicroM())));
-  ScorePlace place{b.toI32(stripRow), b.toI32(firstKey), blockKeys};
+  ScorePlace place{b.toI32(stripFirstRow), b.toI32(firstKey), blockKeys};
   Values newMax = emitScorePass(b, chain, tile, place, full, oldMax);
   SoftmaxStep step =
       emitProbabilityPass(b, tile, blockKeys, oldMax, newMax, oldSum,
