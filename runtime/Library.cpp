@@ -54,7 +54,15 @@ int recogniseImage(Variant &variant, std::string_view bytes) {
   }
   if (cuda::isPtx(bytes)) {
     variant.format = ImageFormat::Ptx;
-    return QM_OK;
+    // The choice of an image goes by the manifest: it must be true.
+    std::string_view target = cuda::ptxTarget(bytes);
+    if (target == variant.entry.target)
+      return QM_OK;
+    return fail(QM_ERROR_IMAGE_REJECTED,
+                "image '%s' is PTX for '%.*s', the manifest says %s\nhelp: the "
+                "manifest and the image are not of one build",
+                variant.entry.image.c_str(), static_cast<int>(target.size()),
+                target.data(), variant.entry.target.c_str());
   }
   return fail(QM_ERROR_IMAGE_REJECTED,
               "image '%s' of kernel '%s' (%zu bytes) is neither a whole cubin "

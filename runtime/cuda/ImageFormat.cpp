@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/ImageFormat.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
@@ -66,4 +67,14 @@ bool qm::runtime::cuda::isPtx(std::string_view image) {
       return false;
     directive += image[directive] == '*' ? 2 : 1;
   }
+}
+
+std::string_view qm::runtime::cuda::ptxTarget(std::string_view image) {
+  constexpr std::string_view directive = "\n.target";
+  size_t at = image.find(directive);
+  if (at == std::string_view::npos)
+    return {};
+  image.remove_prefix(at + directive.size());
+  image.remove_prefix(std::min(image.find_first_not_of(" \t"), image.size()));
+  return image.substr(0, image.find_first_of(", \t\r\n"));
 }

@@ -17,4 +17,7 @@ bool isCubin(std::string_view image);
 /// may be part of the text.
 bool isPtx(std::string_view image);
 
+/// The name after PTX's .target, "sm_80"; empty if there is none.
+std::string_view ptxTarget(std::string_view image);
+
 } // namespace qm::runtime::cuda

@@ -48,13 +48,14 @@ private:
       return QM_OK;
     case errorNoBinaryForGpu:
     case errorUnsupportedPtxVersion:
-      return fail(QM_ERROR_IMAGE_TOO_NEW,
-                  "image '%s' (target %s) is for a later GPU or driver than "
-                  "this one (compute capability %d.%d, CUDA error %d)%s%s\n"
-                  "help: add a target this GPU runs (qmc build --arch), or "
-                  "update the driver",
-                  name(), entry.target.c_str(), device.major, device.minor,
-                  result, *log ? "\n" : "", log);
+      return fail(
+          QM_ERROR_IMAGE_UNSUPPORTED,
+          "image '%s' (target %s) has no code that this GPU (compute "
+          "capability %d.%d) and its driver can run (CUDA error "
+          "%d)%s%s\nhelp: build for this GPU (qmc build --arch=sm_%d%d), "
+          "or update the driver",
+          name(), entry.target.c_str(), device.major, device.minor, result,
+          *log ? "\n" : "", log, device.major, device.minor);
     case errorInvalidImage:
     case errorInvalidPtx:
     case errorInvalidSource:

@@ -252,6 +252,12 @@ TEST_F(CudaLaunch, TheBestImageIsChosen) {
   }
 }
 
+TEST_F(CudaLaunch, PtxForALaterGpuIsNotTried) {
+  expectFailure(load({"sm_90:ptx"}), QM_ERROR_NO_IMAGE_FOR_DEVICE,
+                "sm_90:ptx for sm_90");
+  EXPECT_EQ(fake().loads, 0);
+}
+
 TEST_F(CudaLaunch, NoImageForTheDeviceNamesWhatThereIs) {
   expectFailure(load({"sm_90:cubin", "sm_90a:ptx"}),
                 QM_ERROR_NO_IMAGE_FOR_DEVICE,
@@ -275,12 +281,12 @@ TEST_F(CudaLaunch, TheJitsLogIsInTheMessage) {
   expectFailure(load({"sm_80:ptx"}), QM_ERROR_IMAGE_REJECTED, "no such opcode");
 }
 
-TEST_F(CudaLaunch, PtxForALaterGpuOrDriverIsRefused) {
+TEST_F(CudaLaunch, AnImageForAnotherGpuOrALaterDriverIsRefused) {
   for (int code : {209, 222}) {
     fake().failingFunction = "cuModuleLoadDataEx";
     fake().failure = code;
-    expectFailure(load({"sm_80:ptx"}), QM_ERROR_IMAGE_TOO_NEW,
-                  "is for a later GPU or driver");
+    expectFailure(load({"sm_80:ptx"}), QM_ERROR_IMAGE_UNSUPPORTED,
+                  "has no code that this GPU");
   }
 }
 

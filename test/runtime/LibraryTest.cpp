@@ -330,6 +330,25 @@ TEST(ImageFormat, PtxIsFoundByItsFirstDirective) {
   EXPECT_FALSE(isPtx(std::string(".version 8.0\0.target", 20)));
 }
 
+TEST(ImageFormat, ThePtxTargetIsRead) {
+  using qm::runtime::cuda::ptxTarget;
+  EXPECT_EQ(ptxTarget(probe::ptx("sm_90a")), "sm_90a");
+  EXPECT_EQ(ptxTarget(".version 7.0\n.target sm_75, debug\n"), "sm_75");
+  EXPECT_EQ(ptxTarget(".version 7.0\n.target\tsm_75"), "sm_75");
+  EXPECT_EQ(ptxTarget(".version 7.0\n.target "), "");
+  EXPECT_EQ(ptxTarget(".version 7.0\n"), "");
+}
+
+TEST(ImageFormat, PtxForAnotherTargetThanTheManifestsIsRefused) {
+  std::string text = probe::manifest({probe::entry("sm_80", "a.ptx")}),
+              bytes = probe::ptx("sm_100");
+  qm_image image = {sizeof image, "a.ptx", bytes.data(), bytes.size(), nullptr};
+  qm_library *library = nullptr;
+  expectError(qm_library_create(text.data(), text.size(), &image, 1, &library),
+              QM_ERROR_IMAGE_REJECTED,
+              "is PTX for 'sm_100', the manifest says sm_80");
+}
+
 TEST(ImageFormat, DamagedImagesAreRefusedAtLoad) {
   std::string text = probe::manifest({probe::entry("sm_80", "a.cubin")});
   for (std::string bytes :

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <elf.h>
+#include <map>
 #include <stdexcept>
 
 using namespace probe;
@@ -42,8 +43,8 @@ std::string probe::manifest(const std::vector<std::string> &entries) {
   return text + "]}";
 }
 
-std::string probe::ptx() {
-  return "// made for a test\n\n.version 7.0\n.target sm_80\n";
+std::string probe::ptx(const std::string &target) {
+  return "// made for a test\n\n.version 7.0\n.target " + target + "\n";
 }
 
 std::string probe::cubin() {
@@ -115,16 +116,19 @@ qm_library *probe::cpuLibrary() {
 qm_library *probe::gpuLibrary(const std::vector<std::string> &images,
                               const std::string &fields) {
   // Images are borrowed: these live as long as the program.
-  static const std::string asPtx = ptx(), asCubin = cubin();
+  static const std::string asCubin = cubin();
+  static std::map<std::string, std::string> asPtx; // by target
   std::vector<std::string> entries;
   std::vector<qm_image> given;
   for (const std::string &image : images) {
     size_t colon = image.find(':');
-    bool isPtx = image.substr(colon + 1) == "ptx";
-    entries.push_back(entry(image.substr(0, colon), image, fields));
-    const std::string &bytes = isPtx ? asPtx : asCubin;
-    given.push_back(
-        {sizeof(qm_image), image.c_str(), bytes.data(), bytes.size(), nullptr});
+    std::string target = image.substr(0, colon);
+    const std::string *bytes = &asCubin;
+    if (image.substr(colon + 1) == "ptx")
+      bytes = &asPtx.emplace(target, ptx(target)).first->second;
+    entries.push_back(entry(target, image, fields));
+    given.push_back({sizeof(qm_image), image.c_str(), bytes->data(),
+                     bytes->size(), nullptr});
   }
   std::string text = manifest(entries);
   qm_library *library = nullptr;

@@ -26,7 +26,7 @@ std::string entry(const std::string &target, const std::string &image,
 std::string manifest(const std::vector<std::string> &entries);
 
 /// PTX and cubin that pass for such, and are for nobody to run.
-std::string ptx();
+std::string ptx(const std::string &target = "sm_80");
 std::string cubin();
 
 /// The CPU code.
