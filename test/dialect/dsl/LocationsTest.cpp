@@ -63,10 +63,9 @@ TEST(DslLocations, EveryNodeOfAScoreFunction) {
     bias += 1;                                             // @plus
     auto inverse = -                                       // @minus
                    tanh(s);                                // @tanh
-    Index bucket = distance / 4                            // @bucket
-                   % 3;
-    return select(near, sigmoid(inverse) + bias, // @sigmoid
-                  s * bucket);                   // @product
+    Index bucket = distance / 4 % 3;                       // @bucket
+    return select(near, sigmoid(inverse) + bias,           // @sigmoid
+                  s * bucket);                             // @product
   });
   SpecText text(spec.mlir());
   EXPECT_EQ(linesOf(text.score, "arith.cmpi sgt"), Lines{at("far")});

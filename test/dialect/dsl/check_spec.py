@@ -1,6 +1,7 @@
 """Compiles a spec as qmc does and reads it: check_spec.py COMPILER SOURCE INCLUDE LIBRARY PRINT_SPEC WORK [QM_OPT]
 
-The command has no warnings, the shared object has the C interface, and its text parses and verifies in qm-opt.
+The command has no warnings, the shared object has the C interface, and its text parses and verifies in qm-opt. Of a
+Markdown file the first C++ example is taken.
 """
 
 import pathlib
@@ -8,9 +9,14 @@ import subprocess
 import sys
 
 compiler, source, include, library, print_spec, work = sys.argv[1:7]
-qm_opt = sys.argv[7:8]
-shared = pathlib.Path(work) / (pathlib.Path(source).stem + ".so")
-shared.parent.mkdir(parents=True, exist_ok=True)
+qm_opt = [tool for tool in sys.argv[7:8] if tool]
+source, work = pathlib.Path(source), pathlib.Path(work)
+work.mkdir(parents=True, exist_ok=True)
+if source.suffix == ".md":
+    example = work / (source.stem + ".cpp")
+    example.write_text(source.read_text().split("```cpp\n")[1].split("```")[0])
+    source = example
+shared = work / (source.stem + ".so")
 shared.unlink(missing_ok=True)
 
 
@@ -21,7 +27,7 @@ def run(command, text=None):
     return result.stdout
 
 
-run([compiler, "-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{include}", source,
+run([compiler, "-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-Wno-unused-parameter", f"-I{include}", str(source),
      library, "-o", str(shared)])
 text = run([print_spec, str(shared)])
 if "attn.attention" not in text:

@@ -37,6 +37,14 @@ struct IndexBuffer {
   int rank;
 };
 
+template <class Kind, class... Rest>
+inline constexpr bool holdsIds = isOneOf<Kind, Query, Key, Index>;
+template <class First, class Second>
+inline constexpr bool holdsIds<First, Second> =
+    isOneOf<First, Batch, Index> && holdsIds<Second>;
+template <class A, class B, class C, class... More>
+inline constexpr bool holdsIds<A, B, C, More...> = false;
+
 Mask documents(const IndexBuffer &queryIds, const IndexBuffer &keyIds,
                Where where);
 Mask keyLimit(const Gather &lengths, Where where);
@@ -93,11 +101,11 @@ template <class... KindsQ, class... KindsK>
 Mask document(const Buffer<Index, KindsQ...> &queryIds,
               const Buffer<Index, KindsK...> &keyIds,
               Where where = Where::current()) {
-  constexpr int rankQ = sizeof...(KindsQ), rankK = sizeof...(KindsK);
-  static_assert(rankQ <= 2 && rankK <= 2,
-                "document ids are [position] or [batch, position]");
-  return detail::documents({queryIds.gather, rankQ}, {keyIds.gather, rankK},
-                           where);
+  static_assert(detail::holdsIds<KindsQ...> && detail::holdsIds<KindsK...>,
+                "document ids are declared over positions, or over "
+                "spec.batch() and positions");
+  return detail::documents({queryIds.gather, sizeof...(KindsQ)},
+                           {keyIds.gather, sizeof...(KindsK)}, where);
 }
 
 /// One buffer of ids for queries and keys, where Sq == Skv.
