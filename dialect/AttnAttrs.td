@@ -34,12 +34,27 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     * `stages`: key and value blocks in flight (1 on a CPU);
     * `micro_m`, `micro_n`: the register tile of a CPU product: query lanes by
       keys or output columns (0 on a GPU, where the instruction decides).
+
+    On Hopper a CTA is one warpgroup that loads and `consumers` that compute,
+    64 query rows each (0: no roles), and
+
+    * `query_buffers`: query tiles in shared memory; with 2 the next tile's
+      scores are under way while this tile ends;
+    * `producer_registers`, `consumer_registers`: a thread's, after setmaxnreg;
+    * `ping_pong`: 1 if two consumers issue their products in turns;
+    * `persistent`: 1 if a CTA runs tile after tile, one CTA a multiprocessor.
   }];
   let parameters = (ins StringRefParameter<"target name">:$target,
                         "int64_t":$tile_m, "int64_t":$tile_n,
                         "int64_t":$warps, "int64_t":$stages,
                         DefaultValuedParameter<"int64_t", "0">:$micro_m,
-                        DefaultValuedParameter<"int64_t", "0">:$micro_n);
+                        DefaultValuedParameter<"int64_t", "0">:$micro_n,
+                        DefaultValuedParameter<"int64_t", "0">:$consumers,
+                        DefaultValuedParameter<"int64_t", "0">:$query_buffers,
+                        DefaultValuedParameter<"int64_t", "0">:$producer_registers,
+                        DefaultValuedParameter<"int64_t", "0">:$consumer_registers,
+                        DefaultValuedParameter<"int64_t", "0">:$ping_pong,
+                        DefaultValuedParameter<"int64_t", "0">:$persistent);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

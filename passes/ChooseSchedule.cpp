@@ -33,13 +33,26 @@ LogicalResult applyOverrides(attn::KernelOp kernel, ArrayRef<std::string> texts,
             .Case("stages", &Schedule::stages)
             .Case("micro_m", &Schedule::microM)
             .Case("micro_n", &Schedule::microN)
+            .Case("consumers", &Schedule::consumers)
+            .Case("query_buffers", &Schedule::queryBuffers)
+            .Case("producer_registers", &Schedule::producerRegisters)
+            .Case("consumer_registers", &Schedule::consumerRegisters)
+            .Case("ping_pong", &Schedule::pingPong)
+            .Case("persistent", &Schedule::persistent)
             .Default(nullptr);
     if (!field)
       return rejectField(kernel, override,
-                         "tile_m, tile_n, warps, stages, micro_m, micro_n");
-    int64_t value = 0;
-    if (override.value.getAsInteger(10, value) || value < 1 || value > 4096)
-      return rejectValue(kernel, override, "an integer from 1 to 4096");
+                         "tile_m, tile_n, warps, stages, micro_m, micro_n; on "
+                         "sm_90a also consumers, query_buffers, "
+                         "producer_registers, consumer_registers, ping_pong, "
+                         "persistent");
+    bool isSwitch =
+        field == &Schedule::pingPong || field == &Schedule::persistent;
+    int64_t value = 0, lowest = isSwitch ? 0 : 1, highest = isSwitch ? 1 : 4096;
+    if (override.value.getAsInteger(10, value) || value < lowest ||
+        value > highest)
+      return rejectValue(kernel, override,
+                         isSwitch ? "0 or 1" : "an integer from 1 to 4096");
     schedule.*field = value;
   }
   return success();
@@ -111,7 +124,9 @@ struct ChooseSchedule : qm::passes::impl::ChooseScheduleBase<ChooseSchedule> {
       return signalPassFailure();
     kernel.setScheduleAttr(attn::ScheduleAttr::get(
         &getContext(), info->name, schedule.tileM, schedule.tileN,
-        schedule.warps, schedule.stages, schedule.microM, schedule.microN));
+        schedule.warps, schedule.stages, schedule.microM, schedule.microN,
+        schedule.consumers, schedule.queryBuffers, schedule.producerRegisters,
+        schedule.consumerRegisters, schedule.pingPong, schedule.persistent));
     TileResolver(schedule).run(kernel);
   }
 

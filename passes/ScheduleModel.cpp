@@ -1,5 +1,6 @@
 // The target model behind ChooseSchedule.
 #include "passes/ScheduleModel.h"
+#include "passes/HopperSchedule.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -23,6 +24,8 @@ static constexpr int64_t baseRegisters = 40;
 Footprint qm::passes::estimateFootprint(attn::KernelOp kernel,
                                         const Schedule &schedule,
                                         const TargetInfo &target) {
+  if (schedule.consumers)
+    return estimateHopperFootprint(kernel, schedule, target);
   int64_t d = getHeadDim(kernel), dv = getValueHeadDim(kernel);
   int64_t threads = 32 * schedule.warps;
   int64_t elementBytes =
@@ -88,6 +91,9 @@ static Schedule proposeNvidia(attn::KernelOp kernel, const TargetInfo &target) {
 
 Schedule qm::passes::proposeSchedule(attn::KernelOp kernel,
                                      const TargetInfo &target) {
-  return target.kind == TargetKind::Cpu ? proposeCpu(target)
-                                        : proposeNvidia(kernel, target);
+  if (target.kind == TargetKind::Cpu)
+    return proposeCpu(target);
+  if (target.sm == 90)
+    return proposeHopper(kernel, target);
+  return proposeNvidia(kernel, target);
 }

@@ -10,6 +10,7 @@
 #include "lowering/ptx/EmitPtx.h"
 #include "lowering/ptx/Ptxas.h"
 #include "lowering/sm80/Pipeline.h"
+#include "lowering/sm90/Pipeline.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
@@ -130,7 +131,10 @@ FailureOr<GpuCode> CompilePipeline::lowerToGpu(ModuleOp scheduled,
                        ? scheduled.getLoc()
                        : scheduled.getBody()->front().getLoc();
   PassManager manager(&session.context);
-  sm80::buildSm80Pipeline(manager);
+  if (target.sm == 90)
+    sm90::buildSm90Pipeline(manager);
+  else
+    sm80::buildSm80Pipeline(manager);
   if (failed(runPasses(manager, scheduled, ("lower to " + target.name).str())))
     return failure();
   for (KernelInfo &kernel : code.kernels)

@@ -2,13 +2,16 @@
 #include "qmc/RegisterLowerings.h"
 #include "lowering/cpu/Pipeline.h"
 #include "lowering/sm80/Pipeline.h"
+#include "lowering/sm90/Pipeline.h"
 
 void qm::driver::registerLoweringDialects(mlir::DialectRegistry &registry) {
   cpu::registerCpuDialects(registry);
   sm80::registerSm80Dialects(registry);
+  sm90::registerSm90Dialects(registry);
 }
 
 void qm::driver::registerLoweringPasses() {
   cpu::registerCpuPasses();
   sm80::registerSm80Passes();
+  sm90::registerSm90Passes();
 }

@@ -20,6 +20,21 @@ static std::string roleOf(attn::KernelOp kernel, unsigned index, Type type) {
   return isa<RankedTensorType>(type) ? "buffer" : "scalar";
 }
 
+/// Boxes of the tensor copies: panels of 64 columns (128 bytes, the width of the
+/// swizzle); q by query tiles, k and v by key blocks, o by a consumer's 64 rows.
+static std::vector<TensorMapInfo> getTensorMaps(attn::KernelOp kernel,
+                                                attn::ScheduleAttr schedule) {
+  constexpr int64_t swizzle = 128, columns = 64;
+  std::vector<TensorMapInfo> maps;
+  for (auto [operand, rows] :
+       {std::pair{kernel.getQ(), schedule.getTileM()},
+        {kernel.getK(), schedule.getTileN()},
+        {kernel.getV(), schedule.getTileN()},
+        {kernel.getO(), schedule.getTileM() / schedule.getConsumers()}})
+    maps.push_back({operand.getArgNumber(), columns, rows, swizzle});
+  return maps;
+}
+
 KernelInfo KernelInfo::get(attn::KernelOp kernel) {
   KernelInfo info;
   info.name = kernel.getSymName().str();
@@ -50,6 +65,16 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
         {"tile_m", schedule.getTileM()},   {"tile_n", schedule.getTileN()},
         {"warps", schedule.getWarps()},    {"stages", schedule.getStages()},
         {"micro_m", schedule.getMicroM()}, {"micro_n", schedule.getMicroN()}};
+    if (schedule.getConsumers()) {
+      info.tensorMaps = getTensorMaps(kernel, schedule);
+      info.ctasPerSm = schedule.getPersistent();
+      info.schedule["consumers"] = schedule.getConsumers();
+      info.schedule["query_buffers"] = schedule.getQueryBuffers();
+      info.schedule["producer_registers"] = schedule.getProducerRegisters();
+      info.schedule["consumer_registers"] = schedule.getConsumerRegisters();
+      info.schedule["ping_pong"] = schedule.getPingPong();
+      info.schedule["persistent"] = schedule.getPersistent();
+    }
   }
   if (attn::PrecisionAttr precision = kernel.getPrecisionAttr())
     info.precision =
@@ -78,17 +103,29 @@ llvm::json::Object KernelInfo::toJson() const {
                            {"dtype", argument.dtype},
                            {"shape", llvm::json::Array(argument.shape)},
                            {"role", argument.role}});
-  return llvm::json::Object{{"name", name},
-                            {"target", target},
-                            {"entry", name},
-                            {"image", image},
-                            {"tile_m", tileM},
-                            {"tile_n", tileN},
-                            {"threads", threads},
-                            {"shared_bytes", sharedBytes},
-                            {"args", std::move(args)},
-                            {"schedule", llvm::json::Object(schedule)},
-                            {"precision", llvm::json::Object(precision)}};
+  llvm::json::Object json{{"name", name},
+                          {"target", target},
+                          {"entry", name},
+                          {"image", image},
+                          {"tile_m", tileM},
+                          {"tile_n", tileN},
+                          {"threads", threads},
+                          {"shared_bytes", sharedBytes},
+                          {"args", std::move(args)},
+                          {"schedule", llvm::json::Object(schedule)},
+                          {"precision", llvm::json::Object(precision)}};
+  if (ctasPerSm)
+    json["ctas_per_sm"] = ctasPerSm;
+  if (tensorMaps.empty())
+    return json;
+  llvm::json::Array maps;
+  for (const TensorMapInfo &map : tensorMaps)
+    maps.push_back(
+        llvm::json::Object{{"argument", arguments[map.argument].name},
+                           {"box", {map.columns, map.rows, 1, 1}},
+                           {"swizzle_bytes", map.swizzleBytes}});
+  json["tensor_maps"] = std::move(maps);
+  return json;
 }
 
 llvm::json::Object qm::lowering::makeManifest(ArrayRef<KernelInfo> kernels) {

@@ -28,6 +28,16 @@ struct ArgumentInfo {
   unsigned slotCount() const { return tensor ? 1 + 2 * rank() : 1; }
 };
 
+/// One parameter of a kernel that copies tiles by tensor maps: how to encode
+/// the map of an operand. Dimensions are those of the operand from the last to
+/// the first, extents and strides those of the call.
+struct TensorMapInfo {
+  unsigned argument;    ///< number of the operand
+  int64_t columns;      ///< box extent along the last dimension, elements
+  int64_t rows;         ///< box extent along the sequence; 1 in the others
+  int64_t swizzleBytes; ///< width of the shared-memory swizzle
+};
+
 struct KernelInfo {
   std::string name;
   std::string target;
@@ -35,6 +45,10 @@ struct KernelInfo {
   int64_t tileM = 0, tileN = 0;
   unsigned threads = 1;     ///< of a CTA; 1 on a CPU
   unsigned sharedBytes = 0; ///< dynamic shared memory of a CTA
+  /// A CTA runs tile after tile: the grid need not be larger than this many
+  /// CTAs a multiprocessor. 0: one CTA a tile.
+  unsigned ctasPerSm = 0;
+  std::vector<TensorMapInfo> tensorMaps; ///< parameters after the slots
   std::string image;        ///< file name of the image, set by who writes it
   llvm::json::Object schedule, precision;
 

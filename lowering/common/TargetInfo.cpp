@@ -42,6 +42,9 @@ static const TargetInfo targets[] = {
      "+ptx80", 99 << 10, 100 << 10, 65536, 1536, 16, "A10", 72, 125, 600},
     {"sm_89", TargetKind::Nvidia, "NVIDIA Ada, L4, L40, RTX 40", "", 0, 0, 89,
      "+ptx84", 99 << 10, 100 << 10, 65536, 1536, 24, "L40S", 142, 362, 864},
+    {"sm_90a", TargetKind::Nvidia, "NVIDIA Hopper, H100, H200", "", 0, 0, 90,
+     "+ptx80", 227 << 10, 228 << 10, 65536, 2048, 32, "H200 SXM", 132, 989,
+     4800},
 };
 
 ArrayRef<TargetInfo> qm::lowering::allTargets() { return targets; }

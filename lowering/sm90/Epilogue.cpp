@@ -1,0 +1,117 @@
+// Output of a query tile.
+#include "lowering/sm90/Epilogue.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::sm90;
+
+static constexpr int64_t chunkBytes = 16; ///< unit of the swizzle
+
+/// Adds up the lanes' sums; the inverse of each row's sum (0 for an empty row) and its lse.
+static std::pair<Values, Values> finishRows(KernelState &state,
+                                            const Statistics &statistics) {
+  LocBuilder &b = state.b;
+  Value zero = state.f32(0.0f);
+  Values inverse, lse;
+  for (auto [max, part] : llvm::zip(statistics.max, statistics.sum)) {
+    Value sum = part;
+    for (unsigned mask : {1, 2})
+      sum = arith::AddFOp::create(b, sum, nvvm::shuffleXor(b, sum, mask));
+    Value empty =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, zero);
+    inverse.push_back(
+        arith::SelectOp::create(b, empty, zero, nvvm::rcpApprox(b, sum)));
+    Value log2 = arith::AddFOp::create(
+        b,
+        arith::MulFOp::create(b, max,
+                              state.f32(state.program.exponentFactor)),
+        nvvm::log2Approx(b, sum));
+    Value ln = arith::MulFOp::create(b, log2, state.f32(float(M_LN2)));
+    lse.push_back(arith::SelectOp::create(
+        b, empty, state.f32(-std::numeric_limits<float>::infinity()), ln));
+  }
+  return {inverse, lse};
+}
+
+static Int scalarOf(KernelState &state, Tile &tile, Value value) {
+  return {state.b, tile.scalars.lookupOrDefault(value)};
+}
+
+static void storeLse(KernelState &state, Tile &tile, const Values &lse) {
+  LocBuilder &b = state.b;
+  attn::StoreTileOp store = state.program.storeLse;
+  Value tensor = store.getDestination();
+  Int first = scalarOf(state, tile, store.getRow()) +
+              (state.thread.warpgroup - 1) * consumerRows;
+  for (auto [index, value] : llvm::enumerate(lse)) {
+    Int row = first + rowInConsumer(state, index);
+    Value writes = arith::AndIOp::create(
+        b, (state.thread.lane % 4).equals(0),
+        row.lessThan(state.arguments.extent(tensor, 2)));
+    emitIf(b, writes, [&] {
+      nvvm::storeGlobal(b,
+                        state.arguments.elementAddress(
+                            tensor, {scalarOf(state, tile, store.getBatch()),
+                                     scalarOf(state, tile, store.getHead()), row}),
+                        value);
+    });
+  }
+}
+
+/// Writes the accumulator, times `inverse`, to the consumer's rows at `rows` as 16-bit elements, swizzled as the tensor
+/// store expects it: chunk c of row r lies at chunk c ^ (r % 8).
+static void stageOutput(KernelState &state, Int rows, Fragment &accumulator,
+                        const Values &inverse) {
+  LocBuilder &b = state.b;
+  const Plan &plan = state.plan;
+  Int lane = state.thread.lane;
+  // Lane i gives the row of matrix i / 8: rows 0-7 and 8-15 of 8 columns, then of the next 8.
+  Int row = state.thread.warp * 16 + lane % 16;
+  Int base = rows + row * panelRowBytes +
+             (((lane / 16) ^ (row % 8)) * chunkBytes);
+  Values words;
+  for (auto [e, value] : llvm::enumerate(accumulator.values))
+    value = arith::MulFOp::create(b, value, inverse[Fragment::rowOf(e)]);
+  for (unsigned e = 0; e < accumulator.values.size(); e += 2)
+    words.push_back(nvvm::packPair(b, plan.element, accumulator.values[e],
+                                   accumulator.values[e + 1]));
+  for (int64_t column = 0; column < plan.valueDim; column += 16) {
+    int64_t panel = column / panelColumns;
+    unsigned swizzle = column % panelColumns / 8 * chunkBytes;
+    unsigned count = column + 16 <= plan.valueDim ? 4 : 2;
+    nvvm::stmatrix(b, base, swizzle, panel * plan.tileM * panelRowBytes,
+                   ValueRange(words).slice(column / 4, count));
+  }
+}
+
+void qm::sm90::emitEpilogue(KernelState &state, Rings &rings, Value leader,
+                            Tile &tile, Cursor query, Fragment &accumulator,
+                            const Statistics &statistics) {
+  LocBuilder &b = state.b;
+  const Plan &plan = state.plan;
+  auto [inverse, lse] = finishRows(state, statistics);
+  if (state.program.storeLse)
+    storeLse(state, tile, lse);
+  Int rows = queryRows(state, query);
+  stageOutput(state, rows, accumulator, inverse);
+  nvvm::fenceAsyncProxy(b);
+  syncConsumer(state);
+  attn::StoreTileOp store = state.program.storeOutput;
+  emitIf(b, leader, [&] {
+    Int row = scalarOf(state, tile, store.getRow()) +
+              (state.thread.warpgroup - 1) * consumerRows;
+    for (int64_t panel = 0; panel < panels(plan.valueDim); ++panel)
+      nvvm::tensorStore(b, state.boolean(true), state.outputMap,
+                        {state.i32(panel * panelColumns), row,
+                         scalarOf(state, tile, store.getHead()),
+                         scalarOf(state, tile, store.getBatch())},
+                        rows, panel * plan.tileM * panelRowBytes);
+    nvvm::bulkCommit(b);
+    // The buffer may be filled again once the store has read it.
+    nvvm::bulkWaitRead(b);
+    rings.query.release(state.boolean(true), query);
+  });
+}

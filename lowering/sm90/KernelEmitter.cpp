@@ -1,0 +1,75 @@
+// The frame of a kernel: parameters, barriers, roles.
+#include "lowering/sm90/KernelEmitter.h"
+
+#include "lowering/sm90/Consumer.h"
+#include "lowering/sm90/Producer.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::sm90;
+
+static Thread readThread(LocBuilder &b) {
+  Int index(b, nvvm::readSpecial(b, nvvm::Special::ThreadX));
+  // Broadcast: ptxas then knows that these are uniform in the warp and keeps what is derived from them, descriptors above
+  // all, in uniform registers.
+  Int warp(b, nvvm::broadcastLane0(b, index / 32));
+  return {warp / 4, warp % 4, index % 32, index % warpgroupThreads};
+}
+
+/// One thread initialises all barriers, then everyone may use them.
+static void initializeBarriers(KernelState &state, Rings &rings) {
+  LocBuilder &b = state.b;
+  Value firstThread = arith::AndIOp::create(
+      b, state.thread.warpgroup.equals(0), state.thread.inGroup.equals(0));
+  emitIf(b, firstThread, [&] {
+    for (const Ring *ring : {&rings.query, &rings.key, &rings.value})
+      ring->initialize();
+    nvvm::mbarrierInitFence(b);
+  });
+  nvvm::barrier(b);
+}
+
+FailureOr<LLVM::LLVMFuncOp> qm::sm90::emitKernel(attn::KernelOp kernel) {
+  FailureOr<Plan> plan = Plan::get(kernel);
+  if (failed(plan))
+    return failure();
+  FailureOr<Program> program = Program::get(kernel);
+  if (failed(program))
+    return failure();
+  LocBuilder b(kernel.getLoc(), kernel);
+  lowering::KernelInfo info = lowering::KernelInfo::get(kernel);
+  LLVM::LLVMFuncOp function = nvvm::createKernel(
+      b, kernel.getSymName(), info.slotCount(), plan->threads());
+  function->setAttr("attn.shared_bytes",
+                    b.getI64IntegerAttr(plan->sharedBytes()));
+  Values maps = nvvm::addTensorMaps(b, function, info.tensorMaps.size());
+  Arguments arguments(b, kernel, function.getArgument(0));
+  Int shared(b, nvvm::dynamicShared(b, kernel->getParentOp()));
+  KernelState state{b,       *plan,   *program, arguments, readThread(b),
+                    shared,  maps[0], maps[1],  maps[2],   maps[3]};
+  Rings rings(state);
+  initializeBarriers(state, rings);
+
+  Region &body = function.getBody();
+  Block *producer = b.createBlock(&body), *load = b.createBlock(&body),
+        *consumer = b.createBlock(&body), *exit = b.createBlock(&body);
+  b.setInsertionPointToEnd(&body.front());
+  cf::CondBranchOp::create(b, state.thread.warpgroup.equals(0), producer,
+                           consumer);
+
+  b.setInsertionPointToEnd(producer);
+  nvvm::setMaxRegisters(b, /*increase=*/false, plan->producerRegisters);
+  // One warp loads; the others only gave their registers away.
+  cf::CondBranchOp::create(b, state.thread.warp.equals(0), load, exit);
+  b.setInsertionPointToEnd(load);
+  emitProducer(state, rings);
+  cf::BranchOp::create(b, exit);
+
+  b.setInsertionPointToEnd(consumer);
+  nvvm::setMaxRegisters(b, /*increase=*/true, plan->consumerRegisters);
+  emitConsumer(state, rings, exit);
+
+  b.setInsertionPointToEnd(exit);
+  LLVM::ReturnOp::create(b, ValueRange());
+  return function;
+}

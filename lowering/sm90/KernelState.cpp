@@ -1,0 +1,65 @@
+// Tiles, fragments and control flow.
+#include "lowering/sm90/KernelState.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::sm90;
+
+Tile::Tile(KernelState &state, Int batch, Int head, Int row)
+    : batch(batch), head(head), row(row) {
+  attn::TilePositionOp position = state.program.position;
+  scalars.map(position.getBatch(), batch.get());
+  scalars.map(position.getHead(), head.get());
+  scalars.map(position.getRow(), row.get());
+  for (BlockArgument argument : state.program.kernel.getArguments())
+    if (!isa<RankedTensorType>(argument.getType()))
+      scalars.map(argument, state.arguments.scalar(argument));
+  for (Operation *op : state.program.scalars) {
+    if (auto extent = dyn_cast<attn::ExtentOp>(op))
+      scalars.map(extent.getResult(), state.extent(extent.getKind()).get());
+    else
+      state.b.clone(*op, scalars);
+  }
+}
+
+Int qm::sm90::rowInConsumer(KernelState &state, unsigned row) {
+  return state.thread.warp * 16 + state.thread.lane / 4 + int64_t(8 * row);
+}
+
+Int qm::sm90::firstColumn(KernelState &state) {
+  return (state.thread.lane % 4) * 2;
+}
+
+void qm::sm90::emitIf(LocBuilder &b, Value condition, function_ref<void()> then) {
+  auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.thenBlock());
+  then();
+}
+
+Values qm::sm90::emitIf(LocBuilder &b, Value condition, ValueRange otherwise,
+                        function_ref<Values()> then) {
+  auto op = scf::IfOp::create(b, otherwise.getTypes(), condition,
+                              /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.thenBlock());
+  scf::YieldOp::create(b, then());
+  b.setInsertionPointToStart(op.elseBlock());
+  scf::YieldOp::create(b, otherwise);
+  return Values(op.getResults());
+}
+
+Values qm::sm90::emitWhile(LocBuilder &b, ValueRange inits,
+                           function_ref<Value(ValueRange)> condition,
+                           function_ref<Values(ValueRange)> body) {
+  auto types = llvm::to_vector(inits.getTypes());
+  SmallVector<Location> locations(types.size(), b.getLoc());
+  auto loop = scf::WhileOp::create(b, types, inits);
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
+  Value holds = condition(before->getArguments());
+  scf::ConditionOp::create(b, holds, before->getArguments());
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
+  scf::YieldOp::create(b, body(after->getArguments()));
+  return Values(loop.getResults());
+}

@@ -1,0 +1,132 @@
+// The loading role. Its order is the consumers': keys of a block before the values of the block before it, across the
+// border of two tiles too.
+#include "lowering/sm90/Producer.h"
+
+#include "lowering/sm90/KeyBlocks.h"
+#include "lowering/sm90/TileOrder.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::sm90;
+
+namespace {
+
+/// Values of a block that are loaded after the keys of the next one.
+struct Pending {
+  Cursor cursor;
+  Int batch, head;
+  Int firstKey; ///< negative: none
+};
+
+/// What the producer carries from block to block.
+struct Progress {
+  Cursor key;
+  Pending pending;
+
+  Values flatten() const {
+    return {key.stage,      key.round,    pending.cursor.stage, pending.cursor.round,
+            pending.batch,  pending.head, pending.firstKey};
+  }
+  static Progress from(LocBuilder &b, ValueRange v) {
+    return {{{b, v[0]}, {b, v[1]}},
+            {{{b, v[2]}, {b, v[3]}}, {b, v[4]}, {b, v[5]}, {b, v[6]}}};
+  }
+  static constexpr unsigned size = 7;
+};
+
+class Producer {
+public:
+  Producer(KernelState &state, Rings &rings)
+      : state(state), b(state.b), rings(rings), order(state),
+        leader(state.thread.lane.equals(0)) {}
+
+  void emit();
+
+private:
+  void loadPending(const Pending &pending);
+  Progress loadBlocks(Tile &tile, Progress progress);
+
+  KernelState &state;
+  LocBuilder &b;
+  Rings &rings;
+  TileOrder order;
+  Value leader;
+};
+
+} // namespace
+
+void Producer::loadPending(const Pending &pending) {
+  emitIf(b, state.i32(-1).lessThan(pending.firstKey), [&] {
+    rings.loadValues.emit(leader, pending.cursor, pending.batch, pending.head,
+                          pending.firstKey);
+  });
+}
+
+Progress Producer::loadBlocks(Tile &tile, Progress progress) {
+  KeyBlockList blocks(state, tile);
+  KeyBlockList::Position position;
+  KeyBlock block = blocks.first(position);
+  Values inits{block.firstKey, block.full};
+  llvm::append_range(inits, position);
+  llvm::append_range(inits, progress.flatten());
+  unsigned positions = position.size();
+  Values results = emitWhile(
+      b, inits,
+      [&](ValueRange v) -> Value {
+        return KeyBlock{{b, v[0]}, v[1]}.exists(state);
+      },
+      [&](ValueRange v) -> Values {
+        KeyBlock current{{b, v[0]}, v[1]};
+        KeyBlockList::Position at(v.slice(2, positions));
+        Progress now = Progress::from(b, v.drop_front(2 + positions));
+        rings.loadKeys.emit(leader, now.key, rings.loadKeys.batch(tile),
+                            rings.loadKeys.head(tile), current.firstKey);
+        loadPending(now.pending);
+        Progress then{rings.key.next(now.key),
+                      {now.key, rings.loadValues.batch(tile),
+                       rings.loadValues.head(tile), current.firstKey}};
+        KeyBlock following = blocks.next(at, current);
+        Values next{following.firstKey, following.full};
+        llvm::append_range(next, at);
+        llvm::append_range(next, then.flatten());
+        return next;
+      });
+  return Progress::from(b, ValueRange(results).drop_front(2 + positions));
+}
+
+void Producer::emit() {
+  TileOrder::Place place = order.first();
+  Cursor start = Cursor::start(state);
+  Progress nothing{start, {start, state.i32(0), state.i32(0), state.i32(-1)}};
+  Values inits{place.index, place.edge, start.stage, start.round};
+  llvm::append_range(inits, nothing.flatten());
+  Values results = emitWhile(
+      b, inits,
+      [&](ValueRange v) -> Value {
+        return order.exists({{b, v[0]}, {b, v[1]}});
+      },
+      [&](ValueRange v) -> Values {
+        TileOrder::Place current{{b, v[0]}, {b, v[1]}};
+        Cursor query{{b, v[2]}, {b, v[3]}};
+        Progress progress = Progress::from(b, v.drop_front(4));
+        Tile tile = order.tile(current);
+        // A single query buffer becomes empty when the tile before has ended, which needs its last values.
+        if (rings.query.size() == 1) {
+          loadPending(progress.pending);
+          progress.pending.firstKey = state.i32(-1);
+        }
+        rings.loadQuery.emit(leader, query, rings.loadQuery.batch(tile),
+                             rings.loadQuery.head(tile), tile.row);
+        progress = loadBlocks(tile, progress);
+        TileOrder::Place following = order.next(current);
+        query = rings.query.next(query);
+        Values next{following.index, following.edge, query.stage, query.round};
+        llvm::append_range(next, progress.flatten());
+        return next;
+      });
+  loadPending(Progress::from(b, ValueRange(results).drop_front(4)).pending);
+}
+
+void qm::sm90::emitProducer(KernelState &state, Rings &rings) {
+  Producer(state, rings).emit();
+}

@@ -1,0 +1,94 @@
+// Score modifier and mask on fragments.
+#include "lowering/sm90/Scores.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::sm90;
+
+ScoreChain::ScoreChain(KernelState &state, Tile &tile)
+    : state(state), tile(tile), scalars(tile.scalars) {
+  for (Operation *op : state.program.chain) {
+    auto roles = isa<attn::MapOp>(op) ? sm80::ElementRegion::Roles{1, 2}
+                                      : sm80::ElementRegion::Roles{0, 1};
+    auto &region = regions[op];
+    region = std::make_unique<sm80::ElementRegion>(
+        op->getRegion(0), roles, state.arguments, scalars, state.program.loop);
+    region->emitUniform(state.b);
+  }
+}
+
+Values ScoreChain::rowIndices(Value corner) {
+  Int first(state.b, scalars.lookupOrDefault(corner));
+  Int consumer = state.thread.warpgroup - 1;
+  Values rows;
+  for (unsigned row = 0; row < 2; ++row)
+    rows.push_back(first + consumer * consumerRows + rowInConsumer(state, row));
+  return rows;
+}
+
+Values ScoreChain::columnIndices(Value corner, unsigned count) {
+  Int first =
+      Int(state.b, scalars.lookupOrDefault(corner)) + firstColumn(state);
+  Values columns;
+  for (unsigned column = 0; column < count; ++column)
+    columns.push_back(first + columnOffset(column));
+  return columns;
+}
+
+void ScoreChain::applyMap(attn::MapOp op, Fragment &scores) {
+  LocBuilder &b = state.b;
+  Values rows = rowIndices(op.getRow());
+  Values columns = columnIndices(op.getColumn(), scores.columns());
+  sm80::ElementRegion &region = *regions[op];
+  region.startBlock();
+  for (auto [e, value] : llvm::enumerate(scores.values)) {
+    unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
+    value = region.emit(b, {value, rows[row], columns[column]}, row, column)
+                .front();
+  }
+}
+
+void ScoreChain::applyMask(attn::MaskOp op, Fragment &scores) {
+  LocBuilder &b = state.b;
+  Values rows = rowIndices(op.getRow());
+  Values columns = columnIndices(op.getColumn(), scores.columns());
+  Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
+  sm80::ElementRegion &region = *regions[op];
+  region.startBlock();
+  for (auto [e, value] : llvm::enumerate(scores.values)) {
+    unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
+    Value keep =
+        region.emit(b, {rows[row], columns[column]}, row, column).front();
+    value = arith::SelectOp::create(b, keep, value, minusInfinity);
+  }
+}
+
+void ScoreChain::maskAbsentKeys(Fragment &scores, Int firstKey) {
+  LocBuilder &b = state.b;
+  Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
+  Int left = state.extent(attn::Extent::Key) - firstKey - firstColumn(state);
+  Values present;
+  for (unsigned column = 0; column < scores.columns(); ++column)
+    present.push_back(state.i32(columnOffset(column)).lessThan(left));
+  for (auto [e, value] : llvm::enumerate(scores.values))
+    value = arith::SelectOp::create(b, present[Fragment::columnOf(e)], value,
+                                    minusInfinity);
+}
+
+void ScoreChain::apply(Fragment &scores, Int firstKey, bool masked) {
+  LocBuilder &b = state.b;
+  Location saved = b.getLoc();
+  scalars.map(state.program.loop.getBody().getArgument(0), firstKey.get());
+  for (Operation *op : state.program.chain) {
+    b.setLoc(op->getLoc());
+    if (auto map = dyn_cast<attn::MapOp>(op))
+      applyMap(map, scores);
+    else if (masked)
+      applyMask(cast<attn::MaskOp>(op), scores);
+  }
+  b.setLoc(saved);
+  if (masked)
+    maskAbsentKeys(scores, firstKey);
+}

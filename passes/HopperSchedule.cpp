@@ -1,0 +1,64 @@
+// The schedule of Hopper kernels. What was measured is in lowering/sm90/README.md.
+#include "passes/HopperSchedule.h"
+
+using namespace qm;
+using namespace qm::passes;
+using lowering::TargetInfo;
+
+/// A tile's row lies in shared memory in panels of 128 bytes.
+static int64_t paddedRowBytes(int64_t columns) {
+  return (2 * columns + 127) / 128 * 128;
+}
+
+/// Registers of a consumer besides scores, probabilities and accumulator.
+static constexpr int64_t otherRegisters = 30;
+/// Full and empty barriers of every buffer.
+static constexpr int64_t barrierBytes = 16;
+
+Footprint qm::passes::estimateHopperFootprint(attn::KernelOp kernel,
+                                              const Schedule &schedule,
+                                              const TargetInfo &target) {
+  int64_t keyRow = paddedRowBytes(getHeadDim(kernel));
+  int64_t valueRow = paddedRowBytes(getValueHeadDim(kernel));
+  Footprint footprint;
+  footprint.registers = 3 * schedule.tileN / 4 + getValueHeadDim(kernel) / 2 +
+                        otherRegisters;
+  footprint.sharedBytes =
+      schedule.queryBuffers * schedule.tileM * std::max(keyRow, valueRow) +
+      schedule.stages * schedule.tileN * (keyRow + valueRow) +
+      barrierBytes * (schedule.queryBuffers + 2 * schedule.stages);
+  bool fits = footprint.registers <= schedule.consumerRegisters &&
+              footprint.sharedBytes <= target.sharedBytesPerCta;
+  footprint.ctas = fits ? 1 : 0;
+  return footprint;
+}
+
+static Schedule withConsumers(int64_t consumers) {
+  Schedule schedule;
+  schedule.consumers = consumers;
+  schedule.warps = 4 * (consumers + 1);
+  schedule.tileM = 64 * consumers;
+  schedule.stages = 2;
+  schedule.persistent = 1;
+  schedule.pingPong = consumers == 2;
+  schedule.producerRegisters = consumers == 2 ? 24 : 32;
+  schedule.consumerRegisters = consumers == 2 ? 240 : 160;
+  return schedule;
+}
+
+Schedule qm::passes::proposeHopper(attn::KernelOp kernel,
+                                   const TargetInfo &target) {
+  int64_t d = std::max(getHeadDim(kernel), getValueHeadDim(kernel));
+  bool masked = !kernel.getKeyBlocks().getClassify().empty();
+  Schedule schedule = withConsumers(d <= 64 && !masked ? 3 : 2);
+  // Two query buffers are worth a quarter of the key block.
+  for (auto [buffers, narrowest] : {std::pair{2, 96}, {1, 16}}) {
+    schedule.queryBuffers = buffers;
+    for (int64_t keys = 128; keys >= narrowest; keys -= 16) {
+      schedule.tileN = keys;
+      if (estimateFootprint(kernel, schedule, target).ctas)
+        return schedule;
+    }
+  }
+  return schedule;
+}

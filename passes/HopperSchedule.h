@@ -1,0 +1,20 @@
+// The schedule of Hopper kernels: roles, tiles, buffers and registers from the
+// head dims.
+#pragma once
+
+#include "passes/ScheduleModel.h"
+
+namespace qm::passes {
+
+/// Registers of a consumer and shared memory of a schedule with roles.
+Footprint estimateHopperFootprint(attn::KernelOp kernel,
+                                  const Schedule &schedule,
+                                  const lowering::TargetInfo &target);
+
+/// Three consumers where scores and output are small enough for 160 registers
+/// and no mask makes long query tiles wasteful, else two; the widest key block
+/// that fits, query tiles double-buffered if that leaves key blocks of 96.
+Schedule proposeHopper(attn::KernelOp kernel,
+                       const lowering::TargetInfo &target);
+
+} // namespace qm::passes
