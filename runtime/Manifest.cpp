@@ -134,7 +134,7 @@ bool checkSignature(Reader &reader, Signature &signature) {
                       nullptr,      &signature.o, &signature.lse};
   for (size_t i = 0; i < signature.arguments.size(); ++i) {
     const Argument &argument = signature.arguments[i];
-    signature.slots += argument.isScalar() ? 1 : 1 + 2 * argument.rank();
+    signature.slots += argument.slots();
     int *position = positions[static_cast<int>(argument.role)];
     if (!position)
       continue;
@@ -155,6 +155,62 @@ bool checkSignature(Reader &reader, Signature &signature) {
   if (signature.slots > maxSlots)
     return reader.invalid("'args' need " + std::to_string(signature.slots) +
                           " slots, the limit is " + std::to_string(maxSlots));
+  return true;
+}
+
+bool readTensorMap(Reader &reader, const json &value,
+                   const Signature &signature, TensorMap &map) {
+  if (!value.is_object())
+    return reader.invalid("an element of 'tensor_maps' is not an object");
+  std::string name;
+  if (!reader.text(value, "argument", name) ||
+      !reader.integer(value, "swizzle_bytes", 0, 128, map.swizzleBytes))
+    return false;
+  const auto &arguments = signature.arguments;
+  size_t position = 0;
+  while (position < arguments.size() && arguments[position].name != name)
+    map.slot += arguments[position++].slots();
+  if (position == arguments.size() || arguments[position].rank() < 2 ||
+      arguments[position].rank() > 5)
+    return reader.invalid("'tensor_maps' names '" + name +
+                          "', which is no tensor of rank 2 to 5");
+  map.argument = static_cast<int>(position);
+  if (map.swizzleBytes != 0 && map.swizzleBytes != 32 &&
+      map.swizzleBytes != 64 && map.swizzleBytes != 128)
+    return reader.invalid("'swizzle_bytes' is " +
+                          std::to_string(map.swizzleBytes) +
+                          ", not 0, 32, 64 or 128");
+  const json *box = reader.field(value, "box");
+  if (!box)
+    return false;
+  bool fits = box->is_array() &&
+              box->size() == static_cast<size_t>(arguments[position].rank());
+  for (size_t i = 0; fits && i < box->size(); ++i) {
+    fits = Reader::isIntegerBetween((*box)[i], 1, 256);
+    if (fits)
+      map.box.push_back((*box)[i].get<uint32_t>());
+  }
+  return fits || reader.invalid("'box' of '" + name +
+                                "' must have an extent from 1 to 256 for each "
+                                "dimension");
+}
+
+/// Fields of kernels that copy by tensor maps and run several tiles a CTA.
+bool readGridAndMaps(Reader &reader, const json &value, ManifestEntry &entry) {
+  if (value.contains("ctas_per_sm") &&
+      !reader.integer(value, "ctas_per_sm", 1, 32, entry.ctasPerSm))
+    return false;
+  auto maps = value.find("tensor_maps");
+  if (maps == value.end())
+    return true;
+  if (!maps->is_array() || maps->size() > maxTensorMaps)
+    return reader.invalid("field 'tensor_maps' must be an array of at most " +
+                          std::to_string(maxTensorMaps));
+  for (const json &map : *maps) {
+    entry.tensorMaps.emplace_back();
+    if (!readTensorMap(reader, map, entry.signature, entry.tensorMaps.back()))
+      return false;
+  }
   return true;
 }
 
@@ -193,7 +249,8 @@ bool readEntry(Reader &reader, const json &value, ManifestEntry &entry) {
     if (!readArgument(reader, argument, entry.signature.arguments.back()))
       return false;
   }
-  return checkSignature(reader, entry.signature);
+  return checkSignature(reader, entry.signature) &&
+         (entry.isCpu() || readGridAndMaps(reader, value, entry));
 }
 
 } // namespace

@@ -29,6 +29,7 @@ struct Argument {
   bool isScalar() const { return role == Role::Scalar; }
   bool isOutput() const { return role == Role::O || role == Role::Lse; }
   int rank() const { return static_cast<int>(shape.size()); }
+  int64_t slots() const { return isScalar() ? 1 : 1 + 2 * rank(); }
   bool operator==(const Argument &) const = default;
 };
 
@@ -46,6 +47,20 @@ struct Signature {
   bool operator==(const Signature &) const = default;
 };
 
+/// A kernel parameter after the slots: how the GPU's tensor copies see an
+/// argument. Dimensions are the argument's, from the last to the first.
+struct TensorMap {
+  int argument = 0;          ///< position; a tensor of rank 2 to 5
+  int64_t slot = 0;          ///< its first slot
+  std::vector<uint32_t> box; ///< extents of one copy, elements
+  int64_t swizzleBytes = 0;  ///< 0, 32, 64 or 128
+
+  bool operator==(const TensorMap &) const = default;
+};
+
+/// Tensor maps a kernel may have.
+constexpr size_t maxTensorMaps = 8;
+
 /// One entry of the manifest's "kernels": one image for one target.
 struct ManifestEntry {
   Signature signature;
@@ -56,6 +71,10 @@ struct ManifestEntry {
   int64_t tileN = 0;  ///< keys a block
   int64_t threads = 0;
   int64_t sharedBytes = 0;
+  /// A CTA runs tile after tile, and the grid has at most this many CTAs a
+  /// multiprocessor; 0: one CTA a tile.
+  int64_t ctasPerSm = 0;
+  std::vector<TensorMap> tensorMaps;
 
   bool isCpu() const { return target.compare(0, 3, "cpu") == 0; }
 };

@@ -158,7 +158,7 @@ int qm::runtime::packArguments(const Signature &signature,
     if (int status = checkTensor(view, packed.device, *slot))
       return status;
     relations.add(view);
-    slot += 1 + 2 * argument.rank();
+    slot += argument.slots();
   }
   if (int status = relations.check())
     return status;

@@ -58,6 +58,7 @@ int listDevices(const Driver &driver, std::vector<DeviceInfo> &devices) {
     read(computeCapabilityMajor, info.major);
     read(computeCapabilityMinor, info.minor);
     read(maxSharedMemoryPerBlockOptin, info.maxSharedBytes);
+    read(multiprocessorCount, info.multiprocessors);
     if (result != success)
       return failCall(driver, result, "cannot read the properties of a GPU");
   }

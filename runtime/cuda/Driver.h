@@ -21,6 +21,7 @@ struct DeviceInfo {
   Device handle;
   int major, minor;   ///< compute capability
   int maxSharedBytes; ///< that a CTA may opt in to
+  int multiprocessors;
 };
 
 struct Driver {

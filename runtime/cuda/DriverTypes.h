@@ -37,6 +37,7 @@ constexpr Result errorInvalidSource = 300;
 constexpr Result errorNotFound = 500;
 
 // CUdevice_attribute
+constexpr int multiprocessorCount = 16;
 constexpr int computeCapabilityMajor = 75;
 constexpr int computeCapabilityMinor = 76;
 constexpr int maxSharedMemoryPerBlockOptin = 97;
@@ -49,5 +50,21 @@ constexpr int functionMaxDynamicSharedBytes = 8;
 // CUjit_option
 constexpr int jitErrorLogBuffer = 5;
 constexpr int jitErrorLogBufferBytes = 6;
+
+/// CUtensorMap: opaque to all but the driver and the GPU.
+struct alignas(64) TensorMapBytes {
+  uint64_t opaque[16];
+};
+
+// CUtensorMapDataType, by what is copied
+constexpr int tensorMapFloat16 = 6;
+constexpr int tensorMapFloat32 = 7;
+constexpr int tensorMapFloat64 = 8;
+constexpr int tensorMapBfloat16 = 9;
+// CUtensorMapInterleave, CUtensorMapFloatOOBfill: plain layout, zeros outside
+constexpr int tensorMapNoInterleave = 0;
+constexpr int tensorMapFillZeros = 0;
+// CUtensorMapL2promotion
+constexpr int tensorMapPromoteL2To256Bytes = 3;
 
 } // namespace qm::runtime::cuda

@@ -5,6 +5,9 @@
 #include "runtime/Library.h"
 #include "runtime/cuda/ContextScope.h"
 #include "runtime/cuda/Target.h"
+#include "runtime/cuda/TensorMaps.h"
+
+#include <algorithm>
 
 using namespace qm::runtime;
 using namespace qm::runtime::cuda;
@@ -31,10 +34,21 @@ int qm::runtime::cuda::launch(const qm_kernel &kernel, const PackedCall &call,
                                        *variant, image))
     return status;
 
-  // The kernel's one parameter is the array itself; the driver copies it.
-  void *parameters[] = {const_cast<int64_t *>(call.slots)};
+  // The first parameter is the array itself; the driver copies them all.
+  void *parameters[1 + maxTensorMaps] = {const_cast<int64_t *>(call.slots)};
+  TensorMapBytes maps[maxTensorMaps];
+  for (size_t i = 0; i < variant->entry.tensorMaps.size(); ++i) {
+    if (int status =
+            encodeTensorMap(*driver, kernel.signature,
+                            variant->entry.tensorMaps[i], call, maps[i]))
+      return status;
+    parameters[1 + i] = &maps[i];
+  }
+  int64_t grid = tiles;
+  if (variant->entry.ctasPerSm)
+    grid = std::min(tiles, variant->entry.ctasPerSm * device->multiprocessors);
   Result result =
-      driver->launchKernel(image->function, static_cast<unsigned>(tiles), 1, 1,
+      driver->launchKernel(image->function, static_cast<unsigned>(grid), 1, 1,
                            static_cast<unsigned>(variant->entry.threads), 1, 1,
                            static_cast<unsigned>(variant->entry.sharedBytes),
                            stream, parameters, nullptr);

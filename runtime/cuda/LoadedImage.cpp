@@ -78,18 +78,36 @@ private:
                   name(), entry.entry.c_str());
     if (result != success)
       return failCall(driver, result, "cannot find a kernel in its image");
+    return checkParameters();
+  }
+
+  /// The slots, the tensor maps and nothing else, where the driver can tell.
+  int checkParameters() {
+    if (!driver.funcGetParamInfo)
+      return QM_OK;
+    size_t parameters = 1 + entry.tensorMaps.size();
+    size_t slotBytes = static_cast<size_t>(entry.signature.slots) * 8;
     size_t offset = 0, bytes = 0;
-    int64_t expected = entry.signature.slots * 8;
-    if (driver.funcGetParamInfo &&
-        driver.funcGetParamInfo(function, 0, &offset, &bytes) == success &&
-        static_cast<int64_t>(bytes) != expected)
+    for (size_t i = 0; i < parameters; ++i) {
+      size_t expected = i == 0 ? slotBytes : sizeof(TensorMapBytes);
+      Result result = driver.funcGetParamInfo(function, i, &offset, &bytes);
+      if (result == success && bytes == expected)
+        continue;
       return fail(QM_ERROR_IMAGE_REJECTED,
-                  "entry '%s' of image '%s' takes %zu bytes of slots, the "
-                  "manifest says %lld\nhelp: the manifest and the image are "
-                  "not of one build",
-                  entry.entry.c_str(), name(), bytes,
-                  static_cast<long long>(expected));
-    return QM_OK;
+                  "parameter %zu of entry '%s' of image '%s' has %zu bytes, "
+                  "the manifest says %zu\nhelp: the manifest and the image "
+                  "are not of one build",
+                  i, entry.entry.c_str(), name(), result == success ? bytes : 0,
+                  expected);
+    }
+    if (driver.funcGetParamInfo(function, parameters, &offset, &bytes) !=
+        success)
+      return QM_OK;
+    return fail(QM_ERROR_IMAGE_REJECTED,
+                "entry '%s' of image '%s' has more than the %zu parameters of "
+                "the manifest\nhelp: the manifest and the image are not of "
+                "one build",
+                entry.entry.c_str(), name(), parameters);
   }
 
   int checkLimits() {

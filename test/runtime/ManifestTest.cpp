@@ -158,6 +158,47 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"\"dtype\": \"i32\"", "\"dtype\": \"i64\"",
                "scalar 'window' has dtype 'i64'"}));
 
+TEST(Manifest, TensorMapsAreRead) {
+  std::vector<ManifestEntry> entries;
+  std::string fields = R"("ctas_per_sm": 1, "tensor_maps": [
+    {"argument": "v", "box": [64, 96, 1, 1], "swizzle_bytes": 128}])";
+  ASSERT_EQ(
+      parse(probe::manifest({probe::entry("sm_90a", "a", fields)}), entries),
+      QM_OK)
+      << lastError();
+  EXPECT_EQ(entries[0].ctasPerSm, 1);
+  EXPECT_EQ(entries[0].tensorMaps,
+            (std::vector<TensorMap>{{2, 18, {64, 96, 1, 1}, 128}}));
+}
+
+TEST(Manifest, BadTensorMapsAreNamed) {
+  for (auto [fields, message] :
+       {std::pair(R"("tensor_maps": 5)", "must be an array"),
+        std::pair(R"("tensor_maps": [1])", "not an object"),
+        std::pair(R"("tensor_maps": [{"argument": "x", "swizzle_bytes": 0}])",
+                  "names 'x', which is no tensor"),
+        std::pair(R"("tensor_maps": [{"argument": "cap", "swizzle_bytes": 0}])",
+                  "names 'cap', which is no tensor"),
+        std::pair(R"("tensor_maps": [{"argument": "q", "swizzle_bytes": 48}])",
+                  "'swizzle_bytes' is 48"),
+        std::pair(R"("tensor_maps": [{"argument": "q", "swizzle_bytes": 0}])",
+                  "field 'box' is missing"),
+        std::pair(R"("tensor_maps": [{"argument": "q", "swizzle_bytes": 0,
+                     "box": [64, 1, 1]}])",
+                  "'box' of 'q'"),
+        std::pair(R"("tensor_maps": [{"argument": "q", "swizzle_bytes": 0,
+                     "box": [64, 257, 1, 1]}])",
+                  "'box' of 'q'"),
+        std::pair(R"("ctas_per_sm": 0)", "field 'ctas_per_sm' is 0")}) {
+    std::vector<ManifestEntry> entries;
+    EXPECT_EQ(
+        parse(probe::manifest({probe::entry("sm_90a", "a", fields)}), entries),
+        QM_ERROR_MANIFEST_INVALID);
+    EXPECT_NE(std::string(lastError()).find(message), std::string::npos)
+        << lastError();
+  }
+}
+
 TEST(Manifest, MissingOutputIsNamed) {
   std::string text = good;
   text = edited(text, "\"shape\": [-1, 4, -1, 8], \"role\": \"o\"",

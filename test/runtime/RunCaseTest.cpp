@@ -242,7 +242,6 @@ protected:
     ASSERT_NE(driver, nullptr) << dlerror();
     fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(driver, "fakeCuda"))();
   }
-  void SetUp() override { fake->slots = probe::slots; }
 
   static CaseResult run(const CaseFile &file, int repeats = 0) {
     qm_library *library = probe::gpuLibrary({"sm_80:cubin"});

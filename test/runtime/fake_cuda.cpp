@@ -75,6 +75,7 @@ EXPORT cuDeviceGetAttribute(int *value, int attribute, int device) {
   *value = attribute == 75   ? state.major[ordinal]
            : attribute == 76 ? state.minor[ordinal]
            : attribute == 97 ? state.maxShared[ordinal]
+           : attribute == 16 ? state.multiprocessors
                              : 0;
   return 0;
 }
@@ -162,10 +163,27 @@ EXPORT cuFuncSetAttribute(FakeModule *, int attribute, int value) {
 }
 EXPORT cuFuncGetParamInfo(FakeModule *, size_t index, size_t *offset,
                           size_t *bytes) {
-  if (state.slots == 0 || index != 0)
+  if (index > static_cast<size_t>(state.tensorMaps))
     return 1;
   *offset = 0;
-  *bytes = state.slots * 8;
+  *bytes = index == 0 ? state.slots * 8 : 128;
+  return 0;
+}
+EXPORT cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
+                              const uint64_t *extents, const uint64_t *strides,
+                              const uint32_t *box, const uint32_t *, int,
+                              int swizzle, int, int) {
+  MAY_FAIL(cuTensorMapEncodeTiled);
+  FakeTensorMap made = {};
+  made.address = address;
+  made.type = static_cast<int8_t>(type);
+  made.rank = static_cast<int8_t>(rank);
+  made.swizzle = static_cast<int8_t>(swizzle);
+  memcpy(made.extents, extents, rank * sizeof *extents);
+  memcpy(made.strides, strides, (rank - 1) * sizeof *strides);
+  memcpy(made.box, box, rank * sizeof *box);
+  static_assert(sizeof made <= 128);
+  memcpy(map, &made, sizeof made);
   return 0;
 }
 EXPORT cuLaunchKernel(FakeModule *function, unsigned gridX, unsigned gridY,
@@ -183,6 +201,8 @@ EXPORT cuLaunchKernel(FakeModule *function, unsigned gridX, unsigned gridY,
   state.last.context = fakeCudaCurrent();
   state.last.image = function->image;
   memcpy(state.last.slots, parameters[0], state.slots * 8);
+  for (int i = 0; i < state.tensorMaps; ++i)
+    memcpy(state.last.maps[i], parameters[1 + i], 128);
   if (state.kernel)
     state.kernel(state.last.slots, 0, gridX);
   return 0;

@@ -24,6 +24,15 @@ struct FakeLaunch {
   FakeContext *context;
   const void *image;
   int64_t slots[512];
+  unsigned char maps[8][128];
+};
+
+/// What a tensor map was made of; the "map" itself is a copy of this.
+struct FakeTensorMap {
+  void *address;
+  uint64_t extents[4], strides[3];
+  uint32_t box[4];
+  int8_t type, rank, swizzle;
 };
 
 struct FakeCuda {
@@ -35,7 +44,8 @@ struct FakeCuda {
 
   // The image that is loaded: what the driver would say of it.
   int maxThreads = 1024, staticShared = 0;
-  int slots = 0; ///< parameter size in slots; 0: cuFuncGetParamInfo fails
+  int multiprocessors = 3, tensorMaps = 0;
+  int slots = 48; ///< in its first parameter: those of the probe
   const char *jitLog = nullptr;
   void (*kernel)(const int64_t *slots, int64_t tileBegin,
                  int64_t tileEnd) = nullptr;
