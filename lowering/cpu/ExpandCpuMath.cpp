@@ -137,9 +137,21 @@ struct ExpandTruncF16 : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// F16C came with AVX2 in the levels of x86-64; what names no known level has
-/// no vector conversions to count on.
-bool hasF16Conversions(LLVM::LLVMFuncOp function) {
+/// Without the instruction a fused multiply-add is a library call a lane.
+struct ExpandFma : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    Value product =
+        arith::MulFOp::create(rewriter, op.getLoc(), op.getA(), op.getB());
+    rewriter.replaceOpWithNewOp<arith::AddFOp>(op, product, op.getC());
+    return success();
+  }
+};
+
+/// Fused multiply-add and conversions of f16 came with AVX2 in the levels of
+/// x86-64; a CPU of another name has none to count on.
+bool hasFmaAndF16C(LLVM::LLVMFuncOp function) {
   StringRef cpu = function.getTargetCpu().value_or("");
   return llvm::any_of(
       qm::lowering::allTargets(), [&](const qm::lowering::TargetInfo &target) {
@@ -155,8 +167,8 @@ struct ExpandCpuMath : qm::cpu::impl::ExpandCpuMathBase<ExpandCpuMath> {
         patterns, MathPolynomialApproximationOptions());
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     arith::populateExpandBFloat16Patterns(patterns);
-    if (!hasF16Conversions(getOperation()))
-      patterns.add<ExpandExtF16, ExpandTruncF16>(&getContext());
+    if (!hasFmaAndF16C(getOperation()))
+      patterns.add<ExpandExtF16, ExpandTruncF16, ExpandFma>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

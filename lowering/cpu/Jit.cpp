@@ -3,7 +3,6 @@
 #include "lowering/cpu/Jit.h"
 
 #include "dialect/Diagnostics.h"
-#include "lowering/common/TargetInfo.h"
 #include "lowering/cpu/MachineCode.h"
 
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
@@ -21,25 +20,25 @@ Jit &Jit::operator=(Jit &&) = default;
 Jit::~Jit() = default;
 
 /// A function for wider vectors than the host has would die of SIGILL.
-static LogicalResult checkHost(ModuleOp module) {
-  const lowering::TargetInfo *host = lowering::findTarget("cpu");
+static LogicalResult checkHost(ModuleOp module,
+                               const lowering::TargetInfo &host) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     std::optional<StringRef> cpu = function.getTargetCpu();
     for (const lowering::TargetInfo &target : lowering::allTargets())
       if (cpu && target.kind == lowering::TargetKind::Cpu &&
-          target.llvmCpu == *cpu && target.vectorBytes > host->vectorBytes)
-        return diag::help(
-            diag::error(function, diag::Id::CpuHostTooOld)
-                << "'" << function.getSymName() << "' is compiled for '"
-                << target.name << "', which this machine ('" << host->name
-                << "') does not run",
-            "compile for --arch=" + host->name + " or --arch=cpu");
+          target.llvmCpu == *cpu && target.vectorBytes > host.vectorBytes)
+        return diag::help(diag::error(function, diag::Id::CpuHostTooOld)
+                              << "'" << function.getSymName()
+                              << "' is compiled for '" << target.name
+                              << "', which this machine ('" << host.name
+                              << "') does not run",
+                          "compile for --arch=" + host.name + " or --arch=cpu");
   }
   return success();
 }
 
-FailureOr<Jit> Jit::compile(ModuleOp module) {
-  if (failed(checkHost(module)))
+FailureOr<Jit> Jit::compile(ModuleOp module, const lowering::TargetInfo &host) {
+  if (failed(checkHost(module, host)))
     return failure();
   FailureOr<MachineModule> code = makeMachineModule(module);
   if (failed(code))

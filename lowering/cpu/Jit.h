@@ -1,6 +1,8 @@
 //===- Jit.h - CPU kernels compiled in this process -------------*- C++ -*-===//
 #pragma once
 
+#include "lowering/common/TargetInfo.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
@@ -21,9 +23,11 @@ using TileEntry = void (*)(const int64_t *slots, int64_t tileBegin,
 class Jit {
 public:
   /// Compiles the llvm.func of a module that buildCpuPipeline has lowered.
-  /// Errors are reported on the module, among them a function for a CPU level
-  /// that this machine does not run.
-  static mlir::FailureOr<Jit> compile(mlir::ModuleOp module);
+  /// Errors are reported, among them a function for a wider CPU level than
+  /// `host`.
+  static mlir::FailureOr<Jit>
+  compile(mlir::ModuleOp module,
+          const lowering::TargetInfo &host = *lowering::findTarget("cpu"));
 
   /// The entry of kernel `name`, or null if there is none.
   TileEntry lookup(llvm::StringRef name) const;

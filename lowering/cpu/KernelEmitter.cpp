@@ -8,17 +8,10 @@ using namespace mlir;
 using namespace qm;
 using namespace qm::cpu;
 
-static VectorTarget vectorTarget(const lowering::TargetInfo &target) {
-  // Targets with registers wider than SSE's have FMA; on the others a fused
-  // multiply-add would be a call.
-  int64_t lanes = target.vectorBytes / 4;
-  return {lanes, lanes > 4};
-}
-
 KernelEmitter::KernelEmitter(attn::KernelOp kernel,
                              const lowering::TargetInfo &target)
     : kernel(kernel), schedule(kernel.getScheduleAttr()), target(target),
-      b(kernel.getLoc(), OpBuilder(kernel), vectorTarget(target)),
+      b(kernel.getLoc(), OpBuilder(kernel), target.vectorBytes / 4),
       vectors(schedule.getMicroM() / b.lanes()),
       longestFirst(!kernel.getKeyBlocks().getClassify().empty()) {
   environment.load = [this](OpBuilder &, attn::LoadOp load,

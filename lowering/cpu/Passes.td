@@ -29,9 +29,9 @@ def ExpandCpuMath : Pass<"qm-expand-cpu-math", "::mlir::LLVM::LLVMFuncOp"> {
   let summary = "math and narrow floats in terms the vector units have";
   let description = [{
     Transcendental functions on f32 become polynomials (a call a lane
-    otherwise); conversions of bf16, and of f16 where the function's CPU has
-    no instruction for it, become integer arithmetic (a library call otherwise);
-    floor and ceiling division become plain division.
+    otherwise); conversions of bf16 become integer arithmetic (a library call
+    otherwise), and so do those of f16 on a CPU without F16C; fused multiply-add
+    is split on a CPU without FMA; floor and ceiling division become plain division.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace qm::cpu;
 
 VectorType VectorBuilder::vectorOf(Type element) {
-  return VectorType::get(target.lanes, element);
+  return VectorType::get(registerLanes, element);
 }
 
 Value VectorBuilder::i64(int64_t value) {
@@ -51,9 +51,7 @@ Value VectorBuilder::splat(Value value) {
 }
 
 Value VectorBuilder::fma(Value a, Value b, Value c) {
-  if (target.fma)
-    return math::FmaOp::create(*this, a, b, c);
-  return arith::AddFOp::create(*this, arith::MulFOp::create(*this, a, b), c);
+  return math::FmaOp::create(*this, a, b, c);
 }
 
 Value VectorBuilder::maxOrSecond(Value a, Value b) {

@@ -12,19 +12,13 @@
 
 namespace qm::cpu {
 
-/// What the emitted code may use of the machine.
-struct VectorTarget {
-  int64_t lanes; ///< f32 lanes of one vector register
-  bool fma;      ///< fused multiply-add is one instruction
-};
-
 class VectorBuilder : public mlir::ImplicitLocOpBuilder {
 public:
-  VectorBuilder(mlir::Location loc, mlir::OpBuilder builder,
-                VectorTarget target)
-      : ImplicitLocOpBuilder(loc, builder), target(target) {}
+  /// `lanes`: f32 lanes of one vector register.
+  VectorBuilder(mlir::Location loc, mlir::OpBuilder builder, int64_t lanes)
+      : ImplicitLocOpBuilder(loc, builder), registerLanes(lanes) {}
 
-  int64_t lanes() const { return target.lanes; }
+  int64_t lanes() const { return registerLanes; }
   mlir::VectorType vectorOf(mlir::Type element);
 
   mlir::Value i64(int64_t value);
@@ -40,7 +34,8 @@ public:
 
   /// `value` in every lane; a vector stays as it is.
   mlir::Value splat(mlir::Value value);
-  /// a * b + c, fused where the machine can.
+  /// a * b + c in one rounding (qm-expand-cpu-math splits it for a CPU
+  /// without).
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
   /// The larger; `b` where either is NaN (the x86 instruction's rule).
   mlir::Value maxOrSecond(mlir::Value a, mlir::Value b);
@@ -75,7 +70,7 @@ public:
   void when(mlir::Value condition, llvm::function_ref<void()> body);
 
 private:
-  VectorTarget target;
+  int64_t registerLanes;
 };
 
 } // namespace qm::cpu

@@ -15,10 +15,11 @@ using namespace qm::test;
 
 namespace {
 
-/// A module of the LLVM dialect with one empty entry.
+/// A module of the LLVM dialect with one entry.
 class Lowered {
 public:
-  explicit Lowered(StringRef cpu) {
+  explicit Lowered(StringRef cpu, StringRef body = "llvm.return",
+                   StringRef declarations = "") {
     DialectRegistry registry;
     cpu::registerCpuDialects(registry);
     context.appendDialectRegistry(registry);
@@ -29,9 +30,11 @@ public:
         messages += note.str() + "\n";
     });
     module = parseSourceString<ModuleOp>(
-        "llvm.func @f(%s: !llvm.ptr, %a: i64, %b: i64) attributes "
-        "{target_cpu = \"" +
-            cpu.str() + "\"} { llvm.return }",
+        (declarations +
+         "llvm.func @f(%s: !llvm.ptr, %a: i64, %b: i64) attributes "
+         "{target_cpu = \"" +
+         cpu + "\"} { " + body + " }")
+            .str(),
         &context);
   }
   MLIRContext context;
@@ -49,11 +52,22 @@ TEST(Jit, FindsEntriesByName) {
 }
 
 TEST(Jit, RefusesALevelThisMachineLacks) {
-  if (lowering::findTarget("cpu")->vectorBytes == 64)
-    GTEST_SKIP() << "this machine runs every level";
   Lowered code("x86-64-v4");
+  EXPECT_TRUE(failed(
+      cpu::Jit::compile(*code.module, *lowering::findTarget("x86-64-v3"))));
+  EXPECT_NE(code.messages.find("QM0453: 'f' is compiled for 'x86-64-v4', which "
+                               "this machine ('x86-64-v3') does not run"),
+            std::string::npos)
+      << code.messages;
+}
+
+TEST(Jit, ReportsWhatLlvmCannotLink) {
+  Lowered code("generic",
+               "llvm.call @qm_no_such_function() : () -> () llvm.return",
+               "llvm.func @qm_no_such_function() ");
   EXPECT_TRUE(failed(cpu::Jit::compile(*code.module)));
-  EXPECT_NE(code.messages.find("QM0453"), std::string::npos) << code.messages;
+  EXPECT_NE(code.messages.find("QM0454: the JIT failed"), std::string::npos)
+      << code.messages;
 }
 
 TEST(ObjectFile, IsElfWithTheEntry) {
