@@ -49,8 +49,10 @@ static Schedule withConsumers(int64_t consumers) {
 Schedule qm::passes::proposeHopper(attn::KernelOp kernel,
                                    const TargetInfo &target) {
   int64_t d = std::max(getHeadDim(kernel), getValueHeadDim(kernel));
-  bool masked = !kernel.getKeyBlocks().getClassify().empty();
-  Schedule schedule = withConsumers(d <= 64 && !masked ? 3 : 2);
+  attn::KeyBlocksOp loop = kernel.getKeyBlocks();
+  bool plain = loop.getClassify().empty() &&
+               loop.getBody().front().getOps<attn::MapOp>().empty();
+  Schedule schedule = withConsumers(d <= 64 && plain ? 3 : 2);
   // Two query buffers are worth a quarter of the key block.
   for (auto [buffers, narrowest] : {std::pair{2, 96}, {1, 16}}) {
     schedule.queryBuffers = buffers;

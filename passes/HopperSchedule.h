@@ -11,8 +11,9 @@ Footprint estimateHopperFootprint(attn::KernelOp kernel,
                                   const Schedule &schedule,
                                   const lowering::TargetInfo &target);
 
-/// Three consumers where scores and output are small enough for 160 registers
-/// and no mask makes long query tiles wasteful, else two; the widest key block
+/// Three consumers where scores and output are small enough for 160 registers,
+/// no score modifier needs more and no mask makes long query tiles wasteful,
+/// else two; the widest key block
 /// that fits, query tiles double-buffered if that leaves key blocks of 96.
 Schedule proposeHopper(attn::KernelOp kernel,
                        const lowering::TargetInfo &target);

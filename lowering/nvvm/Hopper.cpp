@@ -1,5 +1,6 @@
-// Hopper's instructions, as PTX: the NVVM dialect has no product with A in registers, and keeping a constant offset inside
-// the instruction keeps it out of registers (see PtxAsm.h).
+// Hopper's instructions, as PTX: the NVVM dialect has no product with A in
+// registers, and keeping a constant offset inside the instruction keeps it out
+// of registers (see PtxAsm.h).
 #include "lowering/nvvm/Hopper.h"
 
 #include "lowering/nvvm/PtxAsm.h"
@@ -39,8 +40,7 @@ Values nvvm::addTensorMaps(LocBuilder &b, LLVM::LLVMFuncOp kernel,
          b.getNamedAttr("nvvm.grid_constant", b.getUnitAttr())});
     Value argument =
         kernel.getBody().front().addArgument(pointer, kernel.getLoc());
-    addresses.push_back(
-        LLVM::PtrToIntOp::create(b, b.getI64Type(), argument));
+    addresses.push_back(LLVM::PtrToIntOp::create(b, b.getI64Type(), argument));
   }
   kernel.setArgAttrsAttr(b.getArrayAttr(attributes));
   kernel->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
@@ -73,8 +73,8 @@ void nvvm::mbarrierInitFence(LocBuilder &b) {
 
 void nvvm::mbarrierArrive(LocBuilder &b, Value predicate, Value address,
                           int64_t offset) {
-  PtxAsm(b, llvm::formatv(
-                "@$0 mbarrier.arrive.shared::cta.b64 _, [$1+{0}];", offset))
+  PtxAsm(b, llvm::formatv("@$0 mbarrier.arrive.shared::cta.b64 _, [$1+{0}];",
+                          offset))
       .in(predicate)
       .in(address)
       .memory()
@@ -96,12 +96,11 @@ void nvvm::mbarrierExpect(LocBuilder &b, Value predicate, Value address,
 void nvvm::mbarrierWait(LocBuilder &b, Value address, int64_t offset,
                         Value parity) {
   // try_wait sleeps up to the time given (ns); labels are local to the braces.
-  PtxAsm(b,
-         llvm::formatv(
-             "{{ .reg .pred p; "
-             "W: mbarrier.try_wait.parity.shared::cta.b64 p, [$0+{0}], $1, "
-             "0x989680; @p bra.uni E; bra.uni W; E: }",
-             offset))
+  PtxAsm(b, llvm::formatv(
+                "{{ .reg .pred p; "
+                "W: mbarrier.try_wait.parity.shared::cta.b64 p, [$0+{0}], $1, "
+                "0x989680; @p bra.uni E; bra.uni W; E: }",
+                offset))
       .in(address)
       .in(parity)
       .memory()
@@ -161,8 +160,9 @@ void nvvm::fenceAsyncProxy(LocBuilder &b) {
 // Warpgroup products
 //===----------------------------------------------------------------------===//
 
-/// High word of a descriptor: 1024 bytes (in units of 16) between groups of 8 rows, and layout 1 in bits 62-63: 128-byte
-/// swizzle (PTX ISA, "Matrix descriptor").
+/// High word of a descriptor: 1024 bytes (in units of 16) between groups of 8
+/// rows, and layout 1 in bits 62-63: 128-byte swizzle (PTX ISA, "Matrix
+/// descriptor").
 static constexpr unsigned descriptorHigh = (1024 >> 4) | (1u << 30);
 
 Value nvvm::matrixDescriptor(LocBuilder &b, Value address,
@@ -178,11 +178,10 @@ Value nvvm::matrixDescriptor(LocBuilder &b, Value address,
 
 /// "$0,$1,...": `count` operands from `first`.
 static std::string operandList(unsigned first, unsigned count) {
-  return llvm::join(llvm::map_range(llvm::seq(first, first + count),
-                                    [](unsigned i) {
-                                      return "$" + std::to_string(i);
-                                    }),
-                    ",");
+  return llvm::join(
+      llvm::map_range(llvm::seq(first, first + count),
+                      [](unsigned i) { return "$" + std::to_string(i); }),
+      ",");
 }
 
 /// Emits asm whose results replace `registers`, each in the register it was in.
@@ -213,14 +212,16 @@ void nvvm::wgmmaCommit(LocBuilder &b) {
 
 void nvvm::wgmmaWait(LocBuilder &b, unsigned pending,
                      MutableArrayRef<Value> accumulator) {
-  passThrough(PtxAsm(b, llvm::formatv("wgmma.wait_group.sync.aligned {0};",
-                                      pending)),
-              accumulator);
+  passThrough(
+      PtxAsm(b, llvm::formatv("wgmma.wait_group.sync.aligned {0};", pending)),
+      accumulator);
 }
 
-/// The instruction's text for an accumulator of `registers` registers; operand A as given, transposition of the operands.
-static std::string wgmmaText(Type element, unsigned registers, StringRef prepare,
-                             StringRef a, bool fresh, StringRef transpose) {
+/// The instruction's text for an accumulator of `registers` registers; operand
+/// A as given, transposition of the operands.
+static std::string wgmmaText(Type element, unsigned registers,
+                             StringRef prepare, StringRef a, bool fresh,
+                             StringRef transpose) {
   StringRef type = element.isBF16() ? "bf16" : "f16";
   return llvm::formatv("{{ .reg .pred p; .reg .b32 l; .reg .b64 da, db; {0} "
                        "setp.ne.b32 p, {1}, 0; "
@@ -230,7 +231,8 @@ static std::string wgmmaText(Type element, unsigned registers, StringRef prepare
                        operandList(0, registers), a, transpose);
 }
 
-/// PTX that makes descriptor `name` of operand `operand` moved by `offset` bytes.
+/// PTX that makes descriptor `name` of operand `operand` moved by `offset`
+/// bytes.
 static std::string descriptorText(StringRef name, unsigned operand,
                                   int64_t offset) {
   return llvm::formatv("add.u32 l, ${0}, {1}; mov.b64 {2}, {{l, {3}};", operand,
@@ -251,8 +253,7 @@ void nvvm::wgmmaShared(LocBuilder &b, Type element, Value a, int64_t aOffset,
   unsigned count = accumulator.size();
   std::string prepare = descriptorText("da", count, aOffset) + " " +
                         descriptorText("db", count + 1, bOffset);
-  PtxAsm asmText(b,
-                 wgmmaText(element, count, prepare, "da", fresh, "0, 0"));
+  PtxAsm asmText(b, wgmmaText(element, count, prepare, "da", fresh, "0, 0"));
   asmText.results(count, b.getF32Type()).in(a).in(bMatrix);
   emitWgmma(std::move(asmText), fresh, accumulator);
 }

@@ -14,7 +14,7 @@ using diag::Id;
 /// statistics, addresses, the state of the rings (measured: 26 to 30).
 static constexpr int64_t otherRegisters = 30;
 /// Registers that setmaxnreg can hand out to the warps of a multiprocessor.
-static constexpr int64_t registerFile = 64512;
+static constexpr int64_t registerFile = 65536;
 
 static LogicalResult checkHeadDim(attn::KernelOp kernel, StringRef what,
                                   int64_t size) {
