@@ -1,4 +1,5 @@
-/*===- c_abi_test.c - qm.h from C99 ------------------------------------------===*\
+/*===- c_abi_test.c - qm.h from C99
+------------------------------------------===*\
 |*
 |* Compiled with -std=c99 -pedantic -Wall -Wextra -Werror. A whole use of the
 |* library: make it from memory, look a kernel up, launch, read an error.
@@ -20,7 +21,8 @@
   } while (0)
 
 static const char manifest[] =
-    "{\"qm_manifest\": 1, \"kernels\": [{\"name\": \"copy\", \"target\": \"cpu\","
+    "{\"qm_manifest\": 1, \"kernels\": [{\"name\": \"copy\", \"target\": "
+    "\"cpu\","
     "\"entry\": \"copy\", \"image\": \"copy\", \"tile_m\": 1, \"tile_n\": 1,"
     "\"args\": ["
     "{\"name\": \"q\", \"kind\": \"tensor\", \"dtype\": \"f32\","
