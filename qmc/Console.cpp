@@ -37,6 +37,8 @@ unsigned matchQuality(StringRef argument, StringRef part) {
 
 /// The command line with a caret under `part`.
 void printCommandLine(StringRef part) {
+  if (arguments.empty()) // used as a library
+    return;
   const auto *best = std::max_element(
       arguments.begin() + 1, arguments.end(), [&](auto &a, auto &b) {
         return matchQuality(a, part) < matchQuality(b, part);

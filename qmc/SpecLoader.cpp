@@ -1,6 +1,7 @@
 //===- SpecLoader.cpp - the input as a module -----------------------------===//
 #include "qmc/SpecLoader.h"
 #include "qmc/Console.h"
+#include "qmc/CrashReport.h"
 #include "qmc/HostCompiler.h"
 #include "qmc/NearestName.h"
 #include "qmc/SpecLibrary.h"
@@ -167,8 +168,16 @@ FailureOr<OwningOpRef<ModuleOp>> qm::driver::loadSpecs(Session &session,
                                                        const Options &options) {
   if (failed(checkReadable(options)))
     return failure();
-  return isCpp(options.input) ? loadCpp(session, options)
-                              : loadMlir(session, options);
+  FailureOr<OwningOpRef<ModuleOp>> module = isCpp(options.input)
+                                                ? loadCpp(session, options)
+                                                : loadMlir(session, options);
+  if (succeeded(module)) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    (*module)->print(os);
+    setCrashInput(std::move(text));
+  }
+  return module;
 }
 
 LogicalResult qm::driver::listSpecs(Session &session, const Options &options) {
