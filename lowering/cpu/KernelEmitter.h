@@ -57,11 +57,14 @@ private:
 
   // The loop over key blocks.
   mlir::LogicalResult emitKeyBlocks(attn::KeyBlocksOp loop);
-  /// Runs `body` where classify says that some pair of these rows and the
-  /// block's keys may be kept; `full` says that all are, null if it never does.
-  void whenKept(attn::KeyBlocksOp loop, mlir::Value firstRow,
-                mlir::Value rowCount,
-                llvm::function_ref<void(mlir::Value full)> body);
+  /// What classify says of some rows and keys (first and count, i64).
+  struct Kind {
+    mlir::Value any, all;
+  };
+  Kind classify(attn::KeyBlocksOp loop, mlir::Value firstRow,
+                mlir::Value rowCount, mlir::Value key, mlir::Value keyCount);
+  void trimKeys(attn::KeyBlocksOp loop, mlir::Value rowCount);
+  ScalarRows stripRowsOf(const KeyTile &tile);
   mlir::LogicalResult emitBlock(attn::KeyBlocksOp loop);
   mlir::LogicalResult emitStrip(attn::KeyBlocksOp loop, mlir::Value scores);
   bool isPerBlock(mlir::Operation &op) const;
@@ -94,8 +97,12 @@ private:
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Tile> tiles;
   TileRows rows;
-  // Of the block and strip being emitted.
-  mlir::Value firstKey, blockKeys, strip, stripFirstRow, full;
+  // The block being emitted: first key and number of keys, i64.
+  mlir::Value firstKey, blockKeys;
+  // The strip being emitted: its number, its first query row, the keys of the
+  // block that it leaves out at the front, and how many it takes; i64. `full`:
+  // whether the mask keeps all of them, null if that is never known.
+  mlir::Value strip, stripFirstRow, skippedKeys, stripKeys, full;
 };
 
 } // namespace qm::cpu

@@ -34,25 +34,28 @@ LogicalResult KernelEmitter::emitKeyBlocks(attn::KeyBlocksOp loop) {
   b.loop(b.i64(0), keys, schedule.getTileN(), [&](Value first) {
     firstKey = first;
     blockKeys = b.min(b.sub(keys, first), tileN);
-    whenKept(loop, rows.first, rows.count,
-             [&](Value) { status = emitBlock(loop); });
+    if (loop.getClassify().empty()) {
+      status = emitBlock(loop);
+      return;
+    }
+    Kind kind = classify(loop, rows.first, rows.count, firstKey, blockKeys);
+    b.when(kind.any, [&] { status = emitBlock(loop); });
   });
   return status;
 }
 
-void KernelEmitter::whenKept(attn::KeyBlocksOp loop, Value firstRow,
-                             Value rowCount, function_ref<void(Value)> body) {
-  if (loop.getClassify().empty())
-    return body(/*full=*/nullptr);
+KernelEmitter::Kind KernelEmitter::classify(attn::KeyBlocksOp loop,
+                                            Value firstRow, Value rowCount,
+                                            Value key, Value keyCount) {
   auto last = [&](Value first, Value count) {
     return b.toI32(b.sub(b.add(first, count), b.i64(1)));
   };
   SmallVector<Value> kinds =
       lowering::inlineRegion(b, loop.getClassify(),
                              {b.toI32(firstRow), last(firstRow, rowCount),
-                              b.toI32(firstKey), last(firstKey, blockKeys)},
+                              b.toI32(key), last(key, keyCount)},
                              scalars, environment);
-  b.when(kinds[0], [&] { body(kinds[1]); });
+  return {kinds[0], kinds[1]};
 }
 
 bool KernelEmitter::isPerBlock(Operation &op) const {
@@ -83,13 +86,51 @@ LogicalResult KernelEmitter::emitBlock(attn::KeyBlocksOp loop) {
     Value before = b.mul(index, stripRows);
     Value count = b.min(b.sub(rows.count, before), stripRows);
     stripFirstRow = b.add(rows.first, before);
-    // A strip has fewer rows than the tile, so it needs fewer blocks.
-    whenKept(loop, stripFirstRow, count, [&](Value allKept) {
-      full = allKept;
+    skippedKeys = b.i64(0);
+    stripKeys = blockKeys;
+    full = nullptr;
+    if (loop.getClassify().empty()) {
+      status = emitStrip(loop, scores);
+      return;
+    }
+    // A strip has fewer rows than the tile, so it needs fewer keys.
+    Kind kind = classify(loop, stripFirstRow, count, firstKey, blockKeys);
+    full = kind.all;
+    b.when(kind.any, [&] {
+      trimKeys(loop, count);
       status = emitStrip(loop, scores);
     });
   });
   return status;
+}
+
+/// Leaves out keys at both ends of a partial block that the mask keeps for no
+/// row of the strip, a few at a time. They have p = 0: bits stay the same.
+void KernelEmitter::trimKeys(attn::KeyBlocksOp loop, Value rowCount) {
+  Type i64 = b.getI64Type();
+  int64_t granule = 2 * schedule.getMicroN();
+  Values kept = b.branch(
+      full, {i64, i64}, [&] { return Values{b.i64(0), blockKeys}; },
+      [&] {
+        return b.loop(
+            b.i64(0), blockKeys, granule, {blockKeys, b.i64(0)},
+            [&](Value key, ValueRange range) {
+              Value count = b.min(b.sub(blockKeys, key), b.i64(granule));
+              Value any = classify(loop, stripFirstRow, rowCount,
+                                   b.add(firstKey, key), count)
+                              .any;
+              Value begin = b.min(range[0], key), end = b.add(key, count);
+              return Values{arith::SelectOp::create(b, any, begin, range[0]),
+                            arith::SelectOp::create(b, any, end, range[1])};
+            });
+      });
+  skippedKeys = kept[0];
+  stripKeys = arith::MaxSIOp::create(b, b.sub(kept[1], kept[0]), b.i64(0));
+}
+
+ScalarRows KernelEmitter::stripRowsOf(const KeyTile &tile) {
+  Value offset = b.mul(skippedKeys, tile.rows.stride);
+  return {b.address(tile.rows.base, b.getF32Type(), offset), tile.rows.stride};
 }
 
 LogicalResult KernelEmitter::emitStrip(attn::KeyBlocksOp loop, Value scores) {
@@ -160,7 +201,7 @@ LogicalResult KernelEmitter::emitPerStrip(Operation &op) {
     auto *scores = find<ScoreTile>(dot.getResult());
     if (!q || !k)
       return unsupported(op, "it multiplies query rows by the block's keys");
-    emitScores(b, k->rows, q->strip(b, strip), scores->tile, blockKeys,
+    emitScores(b, stripRowsOf(*k), q->strip(b, strip), scores->tile, stripKeys,
                q->columns, schedule.getMicroN());
     return success();
   }
@@ -186,8 +227,8 @@ LogicalResult KernelEmitter::emitPerStrip(Operation &op) {
         !accumulate.getAcc().hasOneUse())
       return unsupported(op, "it adds probabilities times values to a carried "
                              "accumulator");
-    emitAccumulate(b, v->rows, p->tile, acc->strip(b, strip), *alpha, blockKeys,
-                   v->columns, schedule.getMicroN());
+    emitAccumulate(b, stripRowsOf(*v), p->tile, acc->strip(b, strip), *alpha,
+                   stripKeys, v->columns, schedule.getMicroN());
     QueryTile result = *acc;
     tiles[accumulate.getResult()] = result;
     return success();
@@ -217,10 +258,11 @@ LogicalResult KernelEmitter::emitSoftmax(attn::OnlineSoftmaxOp op) {
     tiles[p] = ScoreTile{tile, {}};
   }
   ScoreChain chain{pending, &scalars, &environment};
-  ScorePlace place{b.toI32(stripFirstRow), b.toI32(firstKey), blockKeys};
+  ScorePlace place{b.toI32(stripFirstRow),
+                   b.toI32(b.add(firstKey, skippedKeys)), stripKeys};
   Values newMax = emitScorePass(b, chain, tile, place, full, oldMax);
   SoftmaxStep step =
-      emitProbabilityPass(b, tile, blockKeys, oldMax, newMax, oldSum,
+      emitProbabilityPass(b, tile, stripKeys, oldMax, newMax, oldSum,
                           getExp2Scale(op.getExp2ScaleAttr()), pTypes);
   tiles[op.getNewMax()] = newMax;
   tiles[op.getNewSum()] = step.sum;

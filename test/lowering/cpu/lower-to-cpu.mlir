@@ -20,6 +20,12 @@
 // CHECK: %[[STRIPANY:.*]] = arith.cmpi sle
 // CHECK: %[[STRIPALL:.*]] = arith.cmpi sle
 // CHECK: scf.if %[[STRIPANY]] {
+// Of a partial block the keys at both ends that no row keeps are left out, four at a time.
+// CHECK: scf.if %[[STRIPALL]] -> (i64, i64) {
+// CHECK: scf.for {{.*}} step %c4_i64 iter_args
+// CHECK: %[[SOME:.*]] = arith.cmpi sle
+// CHECK: arith.select %[[SOME]], {{.*}} : i64
+// CHECK: arith.select %[[SOME]], {{.*}} : i64
 
 // Scores: two keys at a time, K broadcast from where it lies, Q from scratch.
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c2_i64
