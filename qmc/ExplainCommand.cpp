@@ -4,6 +4,7 @@
 #include "qmc/CompilePipeline.h"
 #include "qmc/Console.h"
 #include "qmc/Explanation.h"
+#include "qmc/ScheduleReasons.h"
 #include "qmc/SpecFunctions.h"
 #include "qmc/SpecLoader.h"
 
@@ -48,63 +49,6 @@ LogicalResult explainCode(StringRef code) {
   }
   llvm::outs() << '\n';
   return success();
-}
-
-/// Why the schedule is what it is; a field that --set gave says so.
-std::vector<std::string> explainSchedule(attn::KernelOp kernel,
-                                         const TargetInfo &target,
-                                         const Options &options) {
-  attn::ScheduleAttr schedule = *kernel.getSchedule();
-  std::vector<std::string> reasons;
-  auto because = [&](StringRef field, int64_t value, const llvm::Twine &why) {
-    bool given = llvm::any_of(options.overrides, [&](StringRef text) {
-      return text.split('=').first == ("schedule." + field).str();
-    });
-    reasons.push_back((field + " " + llvm::Twine(value) + ": " +
-                       (given ? "set on the command line" : why))
-                          .str());
-  };
-  if (target.kind == TargetKind::Cpu) {
-    int64_t lanes = target.vectorBytes / 4;
-    because("micro_m", schedule.getMicroM(),
-            llvm::Twine(schedule.getMicroM() / lanes) + " vectors of " +
-                llvm::Twine(lanes) + " query rows");
-    because("micro_n", schedule.getMicroN(),
-            "with micro_m fills the " + llvm::Twine(target.vectorRegisters) +
-                " vector registers with accumulators");
-    because("tile_m", schedule.getTileM(),
-            llvm::Twine(schedule.getTileM() / schedule.getMicroM()) +
-                " strips share each conversion of K and V");
-    because("tile_n", schedule.getTileN(),
-            "the scores of a strip stay in the first-level cache");
-    return reasons;
-  }
-  auto footprint = [&](int64_t tileN) {
-    passes::Schedule other;
-    other.tileM = schedule.getTileM();
-    other.tileN = tileN;
-    other.warps = schedule.getWarps();
-    other.stages = schedule.getStages();
-    return passes::estimateFootprint(kernel, other, target);
-  };
-  passes::Footprint chosen = footprint(schedule.getTileN());
-  passes::Footprint twice = footprint(2 * schedule.getTileN());
-  because("warps", schedule.getWarps(),
-          "one a scheduler of the multiprocessor");
-  because("tile_m", schedule.getTileM(),
-          llvm::Twine(schedule.getTileM() / schedule.getWarps()) +
-              " query rows a warp, so that each fragment of K or V feeds " +
-              llvm::Twine(schedule.getTileM() / schedule.getWarps() / 16) +
-              " products");
-  because("tile_n", schedule.getTileN(),
-          "about " + llvm::Twine(chosen.registers) + " registers and " +
-              llvm::Twine(chosen.sharedBytes) + " bytes give " +
-              llvm::Twine(chosen.ctas) + " CTAs a multiprocessor; " +
-              llvm::Twine(2 * schedule.getTileN()) + " would give " +
-              llvm::Twine(twice.ctas));
-  because("stages", schedule.getStages(),
-          "the next K or V tile is copied while this one is used");
-  return reasons;
 }
 
 double bytesOf(const CallData &data) {
@@ -153,7 +97,7 @@ LogicalResult Explainer::explainKernel(func::FuncOp spec, attn::KernelOp kernel,
   report.headDim = passes::getHeadDim(kernel);
   report.valueDim = passes::getValueHeadDim(kernel);
   report.hasMask = reference->hasMask();
-  report.reasons = explainSchedule(kernel, target, options);
+  report.reasons = explainSchedule(kernel, target, options.overrides);
   report.counts = session.timer.measure("count blocks", [&] {
     return reference->countBlocks(data->inputs(), report.kernel.tileM,
                                   report.kernel.tileN, options.threads);
@@ -178,19 +122,12 @@ LogicalResult Explainer::explainKernel(func::FuncOp spec, attn::KernelOp kernel,
 
 void Explainer::addOccupancy(attn::KernelOp kernel, const GpuCode &code,
                              Explanation &report) {
-  attn::ScheduleAttr attribute = *kernel.getSchedule();
-  passes::Schedule schedule;
-  schedule.tileM = attribute.getTileM();
-  schedule.tileN = attribute.getTileN();
-  schedule.warps = attribute.getWarps();
-  schedule.stages = attribute.getStages();
   passes::Footprint footprint =
-      passes::estimateFootprint(kernel, schedule, *report.target);
-  int64_t threads = 32 * schedule.warps;
+      passes::estimateFootprint(kernel, getSchedule(kernel), *report.target);
   auto found = llvm::find_if(code.kernels, [&](const auto &info) {
     return info.name == report.kernel.name;
   });
-  int64_t sharedBytes = found->sharedBytes;
+  int64_t threads = found->threads, sharedBytes = found->sharedBytes;
   report.kernel.sharedBytes = sharedBytes;
   report.planned = computeOccupancy(*report.target, threads,
                                     footprint.registers, sharedBytes);
