@@ -14,6 +14,7 @@ SmallVector<Type> qm::attn::getLambdaTypes(Lambda kind, MLIRContext *context) {
   case Lambda::Map:
     return {score, index, index};
   case Lambda::TileMask:
+  case Lambda::Bounds:
     return {index, index};
   case Lambda::Mask:
   case Lambda::Classify:
@@ -37,6 +38,8 @@ ArrayRef<StringLiteral> qm::attn::getLambdaNames(Lambda kind) {
     return ArrayRef(map).drop_front(1);
   case Lambda::Classify:
     return classify;
+  case Lambda::Bounds:
+    return ArrayRef(classify).take_front(2);
   }
   llvm_unreachable("covered switch");
 }
@@ -53,6 +56,8 @@ SmallVector<Type> qm::attn::getLambdaResults(Lambda kind,
     return {predicate};
   case Lambda::Classify:
     return {predicate, predicate};
+  case Lambda::Bounds:
+    return SmallVector<Type>(2, IntegerType::get(context, 32));
   }
   llvm_unreachable("covered switch");
 }

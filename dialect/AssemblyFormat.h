@@ -8,12 +8,13 @@ namespace qm::attn {
 
 /// The argument types of each kind of region: index arguments are i32, scores
 /// f32.
-enum class Lambda { Score, Mask, Map, TileMask, Classify };
+enum class Lambda { Score, Mask, Map, TileMask, Classify, Bounds };
 llvm::SmallVector<mlir::Type> getLambdaTypes(Lambda kind,
                                              mlir::MLIRContext *context);
 /// Names under which the arguments print.
 llvm::ArrayRef<llvm::StringLiteral> getLambdaNames(Lambda kind);
-/// What the region yields: one f32, one i1, or for Classify two i1.
+/// What the region yields: one f32, one i1, two i1 for Classify, two i32 for
+/// Bounds.
 llvm::SmallVector<mlir::Type> getLambdaResults(Lambda kind,
                                                mlir::MLIRContext *context);
 

@@ -182,8 +182,12 @@ ParseResult KeyBlocksOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   result.addTypes(types);
   Region *classify = result.addRegion();
+  Region *bounds = result.addRegion();
   if (succeeded(parser.parseOptionalKeyword("classify")) &&
       parseLambda(parser, *classify, Lambda::Classify))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("bounds")) &&
+      parseLambda(parser, *bounds, Lambda::Bounds))
     return failure();
   return parser.parseOptionalAttrDictWithKeyword(result.attributes);
 }
@@ -205,12 +209,17 @@ void KeyBlocksOp::print(OpAsmPrinter &printer) {
     printer << " classify ";
     printLambda(printer, getClassify());
   }
+  if (!getBounds().empty()) {
+    printer << " bounds ";
+    printLambda(printer, getBounds());
+  }
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
 }
 
 void KeyBlocksOp::getAsmBlockArgumentNames(Region &region,
                                            OpAsmSetValueNameFn setName) {
   static constexpr StringLiteral body[] = {"j0", "m", "l", "acc"};
+  // Bounds takes the first two of what classify takes.
   ArrayRef<StringLiteral> names =
       &region == &getBody() ? ArrayRef(body) : getLambdaNames(Lambda::Classify);
   for (auto [argument, name] : llvm::zip(region.getArguments(), names))
@@ -226,7 +235,9 @@ LogicalResult KeyBlocksOp::verify() {
 
 LogicalResult KeyBlocksOp::verifyRegions() {
   if (failed(verifyLambda(*this, getClassify(), Lambda::Classify,
-                          "a classify region")))
+                          "a classify region")) ||
+      failed(
+          verifyLambda(*this, getBounds(), Lambda::Bounds, "a bounds region")))
     return failure();
   Block &body = getBody().front();
   auto yield = dyn_cast<YieldOp>(body.back());

@@ -85,10 +85,15 @@ def Attn_KeyBlocksOp : Attn_Op<"key_blocks", [
     ranges of query rows and keys it yields `any` (some pair may be kept) and
     `all` (every pair is kept for certain). Blocks without `any` are skipped;
     blocks with `all` run without `attn.mask`. Absent: every block is full.
+
+    `bounds`, if present, is the mask solved for the key: given the tile's
+    inclusive range of query rows it yields the first and the last key that may
+    be kept (first > last: none). Blocks outside need not be looked at.
   }];
   let arguments = (ins Variadic<Attn_TileType>:$inits);
   let results = (outs Variadic<Attn_TileType>:$results);
-  let regions = (region SizedRegion<1>:$body, AnyRegion:$classify);
+  let regions = (region SizedRegion<1>:$body, AnyRegion:$classify,
+                        AnyRegion:$bounds);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

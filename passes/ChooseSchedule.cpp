@@ -39,15 +39,17 @@ LogicalResult applyOverrides(attn::KernelOp kernel, ArrayRef<std::string> texts,
             .Case("consumer_registers", &Schedule::consumerRegisters)
             .Case("ping_pong", &Schedule::pingPong)
             .Case("persistent", &Schedule::persistent)
+            .Case("dynamic_order", &Schedule::dynamicOrder)
             .Default(nullptr);
     if (!field)
       return rejectField(kernel, override,
                          "tile_m, tile_n, warps, stages, micro_m, micro_n; on "
                          "sm_90a also consumers, query_buffers, "
                          "producer_registers, consumer_registers, ping_pong, "
-                         "persistent");
-    bool isSwitch =
-        field == &Schedule::pingPong || field == &Schedule::persistent;
+                         "persistent, dynamic_order");
+    bool isSwitch = field == &Schedule::pingPong ||
+                    field == &Schedule::persistent ||
+                    field == &Schedule::dynamicOrder;
     int64_t value = 0, lowest = isSwitch ? 0 : 1, highest = isSwitch ? 1 : 4096;
     if (override.value.getAsInteger(10, value) || value < lowest ||
         value > highest)
@@ -126,7 +128,8 @@ struct ChooseSchedule : qm::passes::impl::ChooseScheduleBase<ChooseSchedule> {
         &getContext(), info->name, schedule.tileM, schedule.tileN,
         schedule.warps, schedule.stages, schedule.microM, schedule.microN,
         schedule.consumers, schedule.queryBuffers, schedule.producerRegisters,
-        schedule.consumerRegisters, schedule.pingPong, schedule.persistent));
+        schedule.consumerRegisters, schedule.pingPong, schedule.persistent,
+        schedule.dynamicOrder));
     TileResolver(schedule).run(kernel);
   }
 

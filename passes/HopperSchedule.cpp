@@ -1,4 +1,5 @@
-// The schedule of Hopper kernels. What was measured is in lowering/sm90/README.md.
+// The schedule of Hopper kernels. What was measured is in
+// lowering/sm90/README.md.
 #include "passes/HopperSchedule.h"
 
 using namespace qm;
@@ -12,7 +13,7 @@ static int64_t paddedRowBytes(int64_t columns) {
 
 /// Registers of a consumer besides scores, probabilities and accumulator.
 static constexpr int64_t otherRegisters = 30;
-/// Full and empty barriers of every buffer.
+/// Full and empty barriers of every buffer; three more for the queue of tiles.
 static constexpr int64_t barrierBytes = 16;
 
 Footprint qm::passes::estimateHopperFootprint(attn::KernelOp kernel,
@@ -21,12 +22,12 @@ Footprint qm::passes::estimateHopperFootprint(attn::KernelOp kernel,
   int64_t keyRow = paddedRowBytes(getHeadDim(kernel));
   int64_t valueRow = paddedRowBytes(getValueHeadDim(kernel));
   Footprint footprint;
-  footprint.registers = 3 * schedule.tileN / 4 + getValueHeadDim(kernel) / 2 +
-                        otherRegisters;
+  footprint.registers =
+      3 * schedule.tileN / 4 + getValueHeadDim(kernel) / 2 + otherRegisters;
   footprint.sharedBytes =
       schedule.queryBuffers * schedule.tileM * std::max(keyRow, valueRow) +
       schedule.stages * schedule.tileN * (keyRow + valueRow) +
-      barrierBytes * (schedule.queryBuffers + 2 * schedule.stages);
+      barrierBytes * (schedule.queryBuffers + 2 * schedule.stages + 3);
   bool fits = footprint.registers <= schedule.consumerRegisters &&
               footprint.sharedBytes <= target.sharedBytesPerCta;
   footprint.ctas = fits ? 1 : 0;
@@ -53,6 +54,8 @@ Schedule qm::passes::proposeHopper(attn::KernelOp kernel,
   bool plain = loop.getClassify().empty() &&
                loop.getBody().front().getOps<attn::MapOp>().empty();
   Schedule schedule = withConsumers(d <= 64 && plain ? 3 : 2);
+  // Under a mask tiles differ in length.
+  schedule.dynamicOrder = !loop.getClassify().empty();
   // Two query buffers are worth a quarter of the key block.
   for (auto [buffers, narrowest] : {std::pair{2, 96}, {1, 16}}) {
     schedule.queryBuffers = buffers;

@@ -81,6 +81,27 @@ def LiftMask : Pass<"qm-lift-mask", "::qm::attn::KernelOp"> {
                     Statistic<"numUnknown", "unknown", "operations of a mask that no interval rule covers">];
 }
 
+def BoundKeys : Pass<"qm-bound-keys", "::qm::attn::KernelOp"> {
+  let summary = "tiled to tiled: closed-form range of keys for affine masks";
+  let description = [{
+    Solves the mask for the key: comparisons that are affine in it (or in its
+    floor division by a constant) give a first and a last key that some row of
+    the tile may keep; and, or, not and select combine them. The loop over key
+    blocks need not look outside. Masks that cannot be solved get no `bounds`
+    and are found by `classify` alone.
+
+    Before: as for qm-lift-mask. After, on the loop, for a causal window w:
+    ```mlir
+    } bounds (%ilo, %ihi) {
+      %first = arith.subi %ilo, %w : i32
+      attn.yield %first, %ihi : i32, i32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numBounded", "bounded", "loops bounded">];
+}
+
 def FuseModifiers : Pass<"qm-fuse-modifiers", "::qm::attn::KernelOp"> {
   let summary = "tiled to fused: one element-wise chain, exponents in base 2";
   let description = [{

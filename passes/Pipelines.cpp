@@ -56,6 +56,7 @@ void qm::passes::buildPipeline(OpPassManager &manager, Level from, Level to,
   if (runs(Level::Tiled)) {
     manager.addPass(createTileAttention());
     manager.addNestedPass<attn::KernelOp>(createLiftMask());
+    manager.addNestedPass<attn::KernelOp>(createBoundKeys());
     manager.addPass(createCanonicalizerPass());
   }
   if (runs(Level::Fused)) {

@@ -1,7 +1,7 @@
-// The classify region against brute force: for random masks, no kept pair is
-// ever skipped and no block is called full that is not. Both sides are
-// evaluated by the folders of the operations, so the test shares no code with
-// the pass.
+// The classify and bounds regions against brute force: for random masks, no
+// kept pair is ever skipped or out of bounds, and no block is called full that
+// is not. Both sides are evaluated by the folders of the operations, so the
+// test shares no code with the passes.
 #include "dialect/AttnOps.h"
 #include "passes/Passes.h"
 
@@ -127,7 +127,7 @@ public:
   void bind(Value value, int64_t number) {
     values[value] = builder.getI32IntegerAttr(number);
   }
-  SmallVector<bool> run(Block &block) {
+  SmallVector<int64_t> run(Block &block) {
     for (Operation &op : block.without_terminator()) {
       SmallVector<Attribute> operands =
           llvm::map_to_vector(op.getOperands(), [&](Value operand) {
@@ -139,7 +139,7 @@ public:
         results.push_back(constant);
       else if (failed(op.fold(operands, results)) || results.empty()) {
         ADD_FAILURE() << "no fold for " << op.getName().getStringRef().str();
-        return SmallVector<bool>(block.getTerminator()->getNumOperands());
+        return SmallVector<int64_t>(block.getTerminator()->getNumOperands());
       }
       Attribute folded = dyn_cast<Attribute>(results.front());
       values[op.getResult(0)] =
@@ -147,7 +147,9 @@ public:
     }
     return llvm::map_to_vector(
         block.getTerminator()->getOperands(), [&](Value value) {
-          return cast<IntegerAttr>(values.lookup(value)).getValue().isOne();
+          APInt number = cast<IntegerAttr>(values.lookup(value)).getValue();
+          return number.getBitWidth() == 1 ? int64_t(number.isOne())
+                                           : number.getSExtValue();
         });
   }
 
@@ -156,9 +158,9 @@ private:
   DenseMap<Value, Attribute> values;
 };
 
-class LiftMaskTest : public testing::Test {
+class MaskAnalysisTest : public testing::Test {
 protected:
-  LiftMaskTest() {
+  MaskAnalysisTest() {
     context.loadDialect<attn::AttnDialect, arith::ArithDialect,
                         func::FuncDialect, math::MathDialect>();
   }
@@ -171,37 +173,58 @@ protected:
     manager.addNestedPass<func::FuncOp>(passes::createToOnline());
     manager.addPass(passes::createTileAttention());
     manager.addNestedPass<attn::KernelOp>(passes::createLiftMask());
+    manager.addNestedPass<attn::KernelOp>(passes::createBoundKeys());
     return succeeded(manager.run(*module)) ? std::move(module) : nullptr;
   }
 
-  /// Counts blocks called partial although they are empty or full.
+  /// What a mask keeps, pair by pair.
+  std::vector<std::vector<bool>> evaluate(attn::KernelOp kernel,
+                                          attn::MaskOp mask, int w) {
+    Block &body = mask.getBody().front();
+    std::vector<std::vector<bool>> kept(rows, std::vector<bool>(keys));
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < keys; ++j) {
+        Folder folder(&context);
+        folder.bind(kernel.getArguments()[3], w);
+        folder.bind(body.getArgument(0), i);
+        folder.bind(body.getArgument(1), j);
+        kept[i][j] = folder.run(body)[0];
+      }
+    return kept;
+  }
+
+  /// Runs a classify or bounds region on index ranges.
+  SmallVector<int64_t> run(attn::KernelOp kernel, Region &region,
+                           ArrayRef<int> ranges, int w) {
+    Folder folder(&context);
+    folder.bind(kernel.getArguments()[3], w);
+    for (auto [argument, bound] : llvm::zip(region.getArguments(), ranges))
+      folder.bind(argument, bound);
+    return folder.run(region.front());
+  }
+
+  /// Checks soundness; counts blocks called partial that are empty or full, and
+  /// tiles whose bounds leave out no key that they could.
   int check(ModuleOp module, int w) {
     attn::KernelOp kernel = *module.getOps<attn::KernelOp>().begin();
     attn::KeyBlocksOp loop = kernel.getKeyBlocks();
     attn::MaskOp mask = *loop.getBody().getOps<attn::MaskOp>().begin();
-    Block &body = mask.getBody().front(),
-          &classify = loop.getClassify().front();
-    Value scalar = kernel.getArguments()[3];
+    std::vector<std::vector<bool>> keep = evaluate(kernel, mask, w);
     int loose = 0;
-    for (int i0 = 0; i0 < rows; i0 += tileM)
+    for (int i0 = 0; i0 < rows; i0 += tileM) {
+      int i1 = std::min(i0 + tileM, rows) - 1;
+      int first = keys, last = -1;
       for (int j0 = 0; j0 < keys; j0 += tileN) {
-        int i1 = std::min(i0 + tileM, rows) - 1,
-            j1 = std::min(j0 + tileN, keys) - 1;
+        int j1 = std::min(j0 + tileN, keys) - 1;
         int kept = 0, pairs = (i1 - i0 + 1) * (j1 - j0 + 1);
         for (int i = i0; i <= i1; ++i)
-          for (int j = j0; j <= j1; ++j) {
-            Folder folder(&context);
-            folder.bind(scalar, w);
-            folder.bind(body.getArgument(0), i),
-                folder.bind(body.getArgument(1), j);
-            kept += folder.run(body)[0];
-          }
-        Folder folder(&context);
-        folder.bind(scalar, w);
-        for (auto [argument, bound] :
-             llvm::zip(classify.getArguments(), std::array{i0, i1, j0, j1}))
-          folder.bind(argument, bound);
-        SmallVector<bool> verdict = folder.run(classify);
+          for (int j = j0; j <= j1; ++j)
+            if (keep[i][j]) {
+              ++kept;
+              first = std::min(first, j), last = std::max(last, j);
+            }
+        SmallVector<int64_t> verdict =
+            run(kernel, loop.getClassify(), {i0, i1, j0, j1}, w);
         bool any = verdict[0], all = verdict[1];
         EXPECT_TRUE(any || kept == 0)
             << "a kept pair would be skipped in block " << i0 << ", " << j0;
@@ -209,14 +232,35 @@ protected:
             << "block " << i0 << ", " << j0 << " is not full";
         loose += (any && kept == 0) || (!all && kept == pairs);
       }
+      loose += checkBounds(kernel, loop, {i0, i1}, first, last, w);
+    }
     return loose;
   }
 
+  /// Keys first .. last are kept by some row of the tile. True if the bounds
+  /// are wider, inside the sequence.
+  bool checkBounds(attn::KernelOp kernel, attn::KeyBlocksOp loop,
+                   ArrayRef<int> tile, int first, int last, int w) {
+    if (loop.getBounds().empty())
+      return false;
+    bounded = true;
+    SmallVector<int64_t> bounds = run(kernel, loop.getBounds(), tile, w);
+    if (first > last)
+      return std::max<int64_t>(bounds[0], 0) <=
+             std::min<int64_t>(bounds[1], keys - 1);
+    EXPECT_TRUE(bounds[0] <= first && last <= bounds[1])
+        << "keys " << first << " to " << last << " are kept, the bounds are "
+        << bounds[0] << " to " << bounds[1];
+    return std::max<int64_t>(bounds[0], 0) < first ||
+           std::min<int64_t>(bounds[1], keys - 1) > last;
+  }
+
+  bool bounded = false; ///< some mask so far had bounds
   MLIRContext context;
 };
 
 // QM_LIFT_MASKS masks (400 by default) from seed QM_SEED.
-TEST_F(LiftMaskTest, RandomMasksAreSound) {
+TEST_F(MaskAnalysisTest, RandomMasksAreSound) {
   const char *seedText = std::getenv("QM_SEED"),
              *countText = std::getenv("QM_LIFT_MASKS");
   unsigned seed = seedText ? std::atoi(seedText) : 20260101;
@@ -233,8 +277,9 @@ TEST_F(LiftMaskTest, RandomMasksAreSound) {
   }
 }
 
-// Masks whose blocks are classified exactly.
-TEST_F(LiftMaskTest, CommonMasksAreTight) {
+// Masks whose blocks are classified exactly, and whose bounds are the first and
+// last kept key of every tile.
+TEST_F(MaskAnalysisTest, CommonMasksAreTight) {
   const char *exact[] = {
       "%c = arith.cmpi sge, %i, %j : i32\nattn.yield %c : i1\n",
       "%c = arith.cmpi sge, %i, %j : i32\n%d = arith.subi %i, %j : i32\n%e = "
@@ -249,6 +294,11 @@ TEST_F(LiftMaskTest, CommonMasksAreTight) {
   for (const char *mask : exact) {
     auto module = lift(mask);
     ASSERT_TRUE(module);
+    EXPECT_FALSE((*module->getOps<attn::KernelOp>().begin())
+                     .getKeyBlocks()
+                     .getBounds()
+                     .empty())
+        << mask;
     for (int w : {0, 3, 9})
       EXPECT_EQ(check(*module, w), 0) << mask << "w = " << w;
   }
