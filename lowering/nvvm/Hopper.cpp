@@ -47,6 +47,38 @@ Values nvvm::addTensorMaps(LocBuilder &b, LLVM::LLVMFuncOp kernel,
   return addresses;
 }
 
+Value nvvm::addScalarParameter(LocBuilder &b, LLVM::LLVMFuncOp kernel) {
+  Type i32 = b.getI32Type();
+  SmallVector<Type> types(kernel.getArgumentTypes());
+  types.push_back(i32);
+  kernel.setFunctionType(LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), types));
+  if (ArrayAttr present = kernel.getArgAttrsAttr()) {
+    SmallVector<Attribute> attributes(present.getValue());
+    attributes.push_back(b.getDictionaryAttr({}));
+    kernel.setArgAttrsAttr(b.getArrayAttr(attributes));
+  }
+  return kernel.getBody().front().addArgument(i32, kernel.getLoc());
+}
+
+Value nvvm::globalCounters(LocBuilder &b, Operation *module, unsigned count) {
+  constexpr StringLiteral symbol = "qm_tile_counters";
+  constexpr unsigned globalSpace = 1;
+  if (!SymbolTable::lookupSymbolIn(module, symbol)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&module->getRegion(0).front());
+    auto type = LLVM::LLVMArrayType::get(b.getI64Type(), count);
+    auto zeros = DenseElementsAttr::get(
+        RankedTensorType::get({int64_t(count)}, b.getI64Type()), int64_t(0));
+    LLVM::GlobalOp::create(b, type, /*isConstant=*/false,
+                           LLVM::Linkage::Internal, symbol, zeros,
+                           /*alignment=*/8, globalSpace);
+  }
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext(), globalSpace);
+  Value address = LLVM::AddressOfOp::create(b, pointer, symbol);
+  return LLVM::PtrToIntOp::create(b, b.getI64Type(), address);
+}
+
 void nvvm::setMaxRegisters(LocBuilder &b, bool increase, unsigned registers) {
   PtxAsm(b, llvm::formatv("setmaxnreg.{0}.sync.aligned.u32 {1};",
                           increase ? "inc" : "dec", registers))
@@ -210,6 +242,17 @@ void nvvm::wgmmaCommit(LocBuilder &b) {
   PtxAsm(b, "wgmma.commit_group.sync.aligned;").memory().emit();
 }
 
+void nvvm::wgmmaOrder(LocBuilder &b, Value value) {
+  // A branch that is never taken, but only we know. The vote makes it uniform:
+  // after a divergent one ptxas takes no value for uniform any more.
+  PtxAsm(b, "{ .reg .pred p; setp.lt.f32 p, $0, 0f00000000; "
+            "vote.sync.any.pred p, p, 0xffffffff; @!p bra.uni E; "
+            "nanosleep.u32 1; E: }")
+      .in(value)
+      .memory()
+      .emit();
+}
+
 void nvvm::wgmmaWait(LocBuilder &b, unsigned pending,
                      MutableArrayRef<Value> accumulator) {
   passThrough(
@@ -277,6 +320,30 @@ void nvvm::wgmmaRegisters(LocBuilder &b, Type element, ValueRange a,
 Value nvvm::gridSize(LocBuilder &b) {
   return PtxAsm(b, "mov.u32 $0, %nctaid.x;")
       .results(1, b.getI32Type())
+      .emit()
+      .front();
+}
+
+Value nvvm::loadShared32(LocBuilder &b, Value shared, int64_t offset) {
+  return PtxAsm(b, llvm::formatv("ld.shared.b32 $0, [$1+{0}];", offset))
+      .results(1, b.getI32Type())
+      .in(shared)
+      .memory()
+      .emit()
+      .front();
+}
+
+Value nvvm::atomicAdd(LocBuilder &b, Value predicate, Value global,
+                      int64_t offset, int32_t increment) {
+  return PtxAsm(b,
+                llvm::formatv("{{ mov.b32 $0, 0; @$1 "
+                              "atom.acq_rel.gpu.global.add.u32 $0, [$2+{0}], "
+                              "{1}; }",
+                              offset, increment))
+      .results(1, b.getI32Type())
+      .in(predicate)
+      .in(global)
+      .memory()
       .emit()
       .front();
 }

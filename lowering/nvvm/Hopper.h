@@ -19,6 +19,12 @@ constexpr unsigned tensorMapBytes = 128, tensorMapAlignment = 64;
 /// Returns their addresses, i64.
 Values addTensorMaps(LocBuilder &b, mlir::LLVM::LLVMFuncOp kernel,
                      unsigned count);
+/// Gives an entry point an i32 parameter and returns it.
+mlir::Value addScalarParameter(LocBuilder &b, mlir::LLVM::LLVMFuncOp kernel);
+/// i64 address of an array of `count` i64 in global memory that starts as
+/// zeros; declares it in `module` once.
+mlir::Value globalCounters(LocBuilder &b, mlir::Operation *module,
+                           unsigned count);
 /// Changes the register budget of every warp of the warpgroup.
 void setMaxRegisters(LocBuilder &b, bool increase, unsigned registers);
 
@@ -71,6 +77,10 @@ mlir::Value matrixDescriptor(LocBuilder &b, mlir::Value address,
 void wgmmaFence(LocBuilder &b,
                 llvm::ArrayRef<llvm::MutableArrayRef<mlir::Value>> registers);
 void wgmmaCommit(LocBuilder &b);
+/// ptxas starts nothing below before `value` (f32, not negative) is there. It
+/// would move a wait above the arithmetic that is to run in the shadow of the
+/// product waited for.
+void wgmmaOrder(LocBuilder &b, mlir::Value value);
 /// Waits until at most `pending` committed groups are under way; uses of
 /// `accumulator` stay below.
 void wgmmaWait(LocBuilder &b, unsigned pending,
@@ -93,6 +103,13 @@ void wgmmaRegisters(LocBuilder &b, mlir::Type element, mlir::ValueRange a,
 
 /// CTAs of the launch, i32.
 mlir::Value gridSize(LocBuilder &b);
+
+/// i32 at `shared`.
+mlir::Value loadShared32(LocBuilder &b, mlir::Value shared, int64_t offset);
+/// Adds to an i32 of global memory where the predicate holds and returns what
+/// was there (elsewhere the result has no meaning). Ordered for the whole GPU.
+mlir::Value atomicAdd(LocBuilder &b, mlir::Value predicate, mlir::Value global,
+                      int64_t offset, int32_t increment);
 
 /// Named barriers: `id` (i32) 1 to 15, `threads` of them take part, those that
 /// only arrive counted.

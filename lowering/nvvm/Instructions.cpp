@@ -73,6 +73,24 @@ void nvvm::cpAsync16(LocBuilder &b, Value shared, int64_t sharedOffset,
   ptx.memory().emit();
 }
 
+void nvvm::storeShared64(LocBuilder &b, Value shared, int64_t offset,
+                         Value value) {
+  PtxAsm(b, llvm::formatv("st.shared.b64 [$0+{0}], $1;", offset))
+      .in(shared)
+      .in(value)
+      .memory()
+      .emit();
+}
+
+Value nvvm::loadShared64(LocBuilder &b, Value shared, int64_t offset) {
+  return PtxAsm(b, llvm::formatv("ld.shared.b64 $0, [$1+{0}];", offset))
+      .results(1, b.getI64Type())
+      .in(shared)
+      .memory()
+      .emit()
+      .front();
+}
+
 void nvvm::storeShared32(LocBuilder &b, Value shared, int64_t offset,
                          Value value) {
   PtxAsm(b, llvm::formatv("st.shared.b32 [$0+{0}], $1;", offset))
@@ -122,6 +140,17 @@ Value nvvm::opaqueAdd(LocBuilder &b, Value lhs, Value rhs) {
       .results(1, lhs.getType())
       .in(lhs)
       .in(rhs)
+      .ordered()
+      .emit()
+      .front();
+}
+
+Value nvvm::opaqueMulAdd(LocBuilder &b, Value factor, int64_t constant,
+                         Value base) {
+  return PtxAsm(b, llvm::formatv("mad.lo.s64 $0, $1, {0}, $2;", constant))
+      .results(1, b.getI64Type())
+      .in(factor)
+      .in(base)
       .ordered()
       .emit()
       .front();

@@ -50,9 +50,21 @@ Value nvvm::shuffleXor(LocBuilder &b, Value value, unsigned mask) {
 }
 
 Value nvvm::broadcastLane0(LocBuilder &b, Value value) {
-  return NVVM::ShflOp::create(b, value.getType(), constant(b, allLanes), value,
-                              constant(b, 0), constant(b, 31),
-                              NVVM::ShflKind::idx, UnitAttr());
+  auto broadcast = [&](Value word) -> Value {
+    return NVVM::ShflOp::create(b, word.getType(), constant(b, allLanes), word,
+                                constant(b, 0), constant(b, 31),
+                                NVVM::ShflKind::idx, UnitAttr());
+  };
+  if (!value.getType().isInteger(64))
+    return broadcast(value);
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  Value shift = LLVM::ConstantOp::create(b, i64, 32);
+  Value low = broadcast(LLVM::TruncOp::create(b, i32, value));
+  Value high = broadcast(
+      LLVM::TruncOp::create(b, i32, LLVM::LShrOp::create(b, value, shift)));
+  return LLVM::OrOp::create(
+      b, LLVM::ZExtOp::create(b, i64, low),
+      LLVM::ShlOp::create(b, LLVM::ZExtOp::create(b, i64, high), shift));
 }
 
 Value nvvm::voteAny(LocBuilder &b, Value predicate) {

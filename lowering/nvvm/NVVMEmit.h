@@ -23,8 +23,7 @@ void insertDialects(mlir::DialectRegistry &registry);
 /// The NVVM dialect and the translations of LLVM and NVVM to LLVM IR.
 void registerNvvm(mlir::DialectRegistry &registry);
 
-// --- Matrix product
-// --------------------------------------------------------------------------------------------------
+// --- Matrix product ---
 
 /// ldmatrix.x4 of 16-bit elements: four 8x8 matrices, one i32 of each a lane.
 /// The address is `(base ^ swizzle) + offset`, formed in the instruction's own
@@ -40,8 +39,7 @@ Values mmaM16N8K16(LocBuilder &b, mlir::Type element, mlir::ValueRange a,
 Values mmaM16N8K8(LocBuilder &b, mlir::Type element, mlir::ValueRange a,
                   mlir::ValueRange bFragment, mlir::ValueRange c);
 
-// --- Memory
-// ----------------------------------------------------------------------------------------------------------
+// --- Memory ---
 
 /// 16 bytes, global to shared, past L1. Bytes from `bytes` (i32, 0 or 16) on
 /// are zeros and not read; null: all 16.
@@ -51,6 +49,9 @@ void cpAsyncCommit(LocBuilder &b);
 /// Waits until at most `pending` of the groups this thread committed are under
 /// way.
 void cpAsyncWait(LocBuilder &b, unsigned pending);
+void storeShared64(LocBuilder &b, mlir::Value shared, int64_t offset,
+                   mlir::Value value);
+mlir::Value loadShared64(LocBuilder &b, mlir::Value shared, int64_t offset);
 void storeShared32(LocBuilder &b, mlir::Value shared, int64_t offset,
                    mlir::Value value);
 Values loadShared128(LocBuilder &b, mlir::Value shared, int64_t offset);
@@ -65,9 +66,13 @@ void storeGlobal(LocBuilder &b, mlir::Value global, mlir::Value value);
 /// lhs + rhs (i32 or i64) that LLVM cannot see through: it makes no induction
 /// variables of its multiples.
 mlir::Value opaqueAdd(LocBuilder &b, mlir::Value lhs, mlir::Value rhs);
+/// base + factor * constant on i64, opaque as well: the product of a stride in
+/// constant memory is formed where it is used and takes no register across a
+/// loop.
+mlir::Value opaqueMulAdd(LocBuilder &b, mlir::Value factor, int64_t constant,
+                         mlir::Value base);
 
-// --- Threads
-// ---------------------------------------------------------------------------------------------------------
+// --- Threads ---
 
 enum class Special { ThreadX, BlockX };
 /// Reads a special register (i32). `again`: a read that is not merged with an
@@ -78,14 +83,13 @@ void barrier(LocBuilder &b);
 void warpBarrier(LocBuilder &b);
 /// f32 of the lane whose number differs in the bits of `mask`.
 mlir::Value shuffleXor(LocBuilder &b, mlir::Value value, unsigned mask);
-/// i32 of lane 0: tells ptxas that the value is uniform in the warp.
+/// i32 or i64 of lane 0: tells ptxas that the value is uniform in the warp.
 mlir::Value broadcastLane0(LocBuilder &b, mlir::Value value);
 mlir::Value voteAny(LocBuilder &b, mlir::Value predicate);
 /// One bit a lane, i32.
 mlir::Value ballot(LocBuilder &b, mlir::Value predicate);
 
-// --- Arithmetic on f32
-// -----------------------------------------------------------------------------------------------
+// --- Arithmetic on f32 ---
 
 mlir::Value exp2Approx(LocBuilder &b, mlir::Value x); ///< ex2.approx.ftz: 2 ulp
 mlir::Value log2Approx(
@@ -104,8 +108,7 @@ mlir::Value rsqrtApprox(LocBuilder &b,
 mlir::Value packPair(LocBuilder &b, mlir::Type element, mlir::Value low,
                      mlir::Value high);
 
-// --- Kernels
-// ---------------------------------------------------------------------------------------------------------
+// --- Kernels ---
 
 /// An entry point whose one parameter is an array of `slots` i64 in constant
 /// memory.

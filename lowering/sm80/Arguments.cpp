@@ -58,8 +58,7 @@ Int Arguments::extentOfCall(attn::Extent extent) {
 
 Int Arguments::elementAddress(Value tensor, ArrayRef<Int> indices) {
   Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
-  // i1 is a byte in memory.
-  int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   Int address = pointer(tensor);
   for (auto [dimension, index] : llvm::enumerate(indices)) {
     Int wide = index.get().getType().isInteger(64) ? index : index.wide();
@@ -76,10 +75,5 @@ Value Arguments::loadClamped(Value tensor, ValueRange indices) {
   }
   Int address = elementAddress(tensor, clamped);
   Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
-  if (!element.isInteger(1))
-    return nvvm::loadGlobalConstant(b, element, address);
-  Value byte = nvvm::loadGlobalConstant(b, b.getI8Type(), address);
-  return arith::CmpIOp::create(
-      b, arith::CmpIPredicate::ne, byte,
-      arith::ConstantIntOp::create(b, b.getI8Type(), 0));
+  return nvvm::loadGlobalConstant(b, element, address);
 }

@@ -11,6 +11,7 @@ using namespace qm::sm80;
 /// cp.async that follows an ldmatrix, so few bursts; and all of them early in a
 /// product, or they land too late.
 static constexpr unsigned burst = 4;
+static constexpr int64_t elementBytes = 2;
 
 //===----------------------------------------------------------------------===//
 // TileSource
@@ -18,15 +19,15 @@ static constexpr unsigned burst = 4;
 
 TileSource::TileSource(KernelState &state, attn::LoadTileOp load, int64_t rows)
     : state(state), tensor(load.getSource()), rows(rows) {
-  LocBuilder &b = state.b;
-  int64_t columns = load.getTile().getType().getColumns();
-  rowBytes = 2 * columns;
-  Int row = copyRow(state.thread.index), chunk = copyChunk(state.thread.index);
-  global =
-      state.arguments.elementAddress(tensor, {state.scalar(load.getBatch()),
-                                              state.scalar(load.getHead())}) +
-      (chunk * chunkBytes).wide();
-  destination = state.shared + chunkOffset(row, chunk, int(rowBytes));
+  rowBytes = elementBytes * load.getTile().getType().getColumns();
+  base = state.arguments.elementAddress(
+      tensor, {state.scalar(load.getBatch()), state.scalar(load.getHead())});
+}
+
+void TileSource::keepInShared(int64_t offset) {
+  nvvm::storeShared64(state.b, state.shared, offset, base);
+  base = {};
+  baseOffset = offset;
 }
 
 unsigned TileSource::Copy::size() const {
@@ -38,17 +39,27 @@ void TileSource::Copy::issue(unsigned i) {
   KernelState &state = source->state;
   LocBuilder &b = state.b;
   int64_t copyRows = state.plan.copyRows();
-  Int stride = state.arguments.stride(source->tensor, 2) * 2; // bytes
+  Int stride = state.arguments.stride(source->tensor, 2);
   if (i == 0) {
-    Int row = firstRow + copyRow(state.thread.index);
-    global = source->global + row.wide() * stride;
+    Int base = source->base;
+    if (!base)
+      base = {b, nvvm::loadShared64(b, state.shared, source->baseOffset)};
+    // The thread's part is formed anew for every tile: kept, it would take
+    // registers through the products.
+    Int thread = readThread(b, /*again=*/true).index;
+    Int row = copyRow(thread), chunk = copyChunk(thread);
+    sharedBase = place.base(state.shared +
+                            chunkOffset(row, chunk, int(source->rowBytes)));
+    row = firstRow + row;
     rowsLeft = state.arguments.extent(source->tensor, 2) - row;
-    sharedBase = place.base(source->destination);
+    global = {b, nvvm::opaqueMulAdd(b, row.wide() * stride, elementBytes,
+                                    (chunk * chunkBytes).wide() + base)};
   }
   int64_t halves = source->rowBytes / halfRowBytes;
   int64_t row = i / halves * copyRows, half = i % halves * halfRowBytes;
   if (i != 0 && i % halves == 0)
-    global = {b, nvvm::opaqueAdd(b, global, stride * copyRows)};
+    global = {b,
+              nvvm::opaqueMulAdd(b, stride, elementBytes * copyRows, global)};
   Value exists = Int::constant(b, row).lessThan(rowsLeft);
   Value bytes = arith::SelectOp::create(b, exists, Int::constant(b, chunkBytes),
                                         Int::constant(b, 0));
@@ -67,8 +78,11 @@ void TileSource::Copy::issueAll() {
 
 TileRing::TileRing(KernelState &state, ArrayRef<attn::LoadTileOp> loads)
     : state(state) {
-  for (attn::LoadTileOp load : loads)
+  for (auto [index, load] : llvm::enumerate(loads)) {
     sources.emplace_back(state, load, state.plan.tileN);
+    if (state.plan.registersAreScarce())
+      sources.back().keepInShared(state.plan.baseOffset(index));
+  }
   if (state.plan.stages > 2)
     current = Int::constant(state.b, 0);
 }

@@ -28,6 +28,10 @@ public:
   /// load.
   TileSource(KernelState &state, attn::LoadTileOp load, int64_t rows);
 
+  /// Moves the base address to shared memory, `offset` bytes from its start.
+  /// Every thread writes the same value, so each may read it at once.
+  void keepInShared(int64_t offset);
+
   /// The copies of one tile, one `issue` each: reads of rows past the extent
   /// become zeros. Addresses are formed when the first is issued.
   class Copy {
@@ -49,9 +53,8 @@ private:
   KernelState &state;
   mlir::Value tensor;
   int64_t rows, rowBytes;
-  Int global;      ///< of row copyRow(thread) of the sequence
-  Int destination; ///< in shared memory, of row copyRow(thread) of a tile at
-                   ///< place 0
+  Int base; ///< i64 address of the sequence's first row; null: in shared memory
+  int64_t baseOffset = 0;
 };
 
 /// Key and value tiles alternate in a ring of `stages` slots: tile t is key

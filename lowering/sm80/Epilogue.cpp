@@ -66,7 +66,7 @@ void qm::sm80::storeTile(KernelState &state, Accumulator &tile,
   Int row = lane / lanesPerRow, chunk = lane % lanesPerRow;
   Int firstRow =
       state.scalar(store.getRow()) + state.thread.warp * plan.warpRows() + row;
-  Int stride = state.arguments.stride(tensor, 2) * 2; // bytes
+  Int stride = state.arguments.stride(tensor, 2);
   Int global = state.arguments.elementAddress(
                    tensor, {state.scalar(store.getBatch()),
                             state.scalar(store.getHead()), firstRow}) +
@@ -78,7 +78,7 @@ void qm::sm80::storeTile(KernelState &state, Accumulator &tile,
         b, warpBase + chunkOffset(inTile, chunk, int(rowBytes)), 0);
     nvvm::storeGlobal128(b, Int::constant(b, i).lessThan(rowsLeft), global,
                          words);
-    global = {b, nvvm::opaqueAdd(b, global, stride * rowsAtOnce)};
+    global = {b, nvvm::opaqueMulAdd(b, stride, 2 * rowsAtOnce, global)};
   }
 }
 

@@ -124,10 +124,7 @@ struct ExpandSm80Math : qm::sm80::impl::ExpandSm80MathBase<ExpandSm80Math> {
       return !llvm::is_contained(
           {"math.exp", "math.tanh", "math.exp2", "math.rsqrt"}, name);
     });
-    math::populateExpansionPatterns(
-        patterns,
-        {math::PowFOp::getOperationName(), math::TanOp::getOperationName(),
-         math::SinhOp::getOperationName(), math::CoshOp::getOperationName()});
+    math::populateExpansionPatterns(patterns, {"powf", "tan", "sinh", "cosh"});
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -18,7 +18,8 @@
 
 namespace qm::sm80 {
 
-/// A tile of f32 in registers.
+/// A tile of f32 in registers. Values go by columns: what a column needs is
+/// done with before the next one begins.
 struct Accumulator {
   unsigned rowTiles, groups; ///< of 16 rows; of 8 columns
   llvm::SmallVector<mlir::Value> values;
@@ -26,7 +27,7 @@ struct Accumulator {
   Accumulator(unsigned rowTiles, unsigned groups)
       : rowTiles(rowTiles), groups(groups), values(rowTiles * groups * 4) {}
   unsigned index(unsigned t, unsigned group, unsigned element) const {
-    return (t * groups + group) * 4 + element;
+    return (group * rowTiles + t) * 4 + element;
   }
   mlir::Value &at(unsigned t, unsigned group, unsigned element) {
     return values[index(t, group, element)];
@@ -36,8 +37,8 @@ struct Accumulator {
   }
   /// Of element `e` of `values`: which of the thread's rows (2 t, or 2 t + 1
   /// for the lower half) and columns it is in.
-  unsigned rowOf(unsigned e) const { return e / 4 / groups * 2 + e % 4 / 2; }
-  unsigned columnOf(unsigned e) const { return e / 4 % groups * 2 + e % 2; }
+  unsigned rowOf(unsigned e) const { return e / 4 % rowTiles * 2 + e % 4 / 2; }
+  unsigned columnOf(unsigned e) const { return e / 4 / rowTiles * 2 + e % 2; }
 };
 
 /// A tile of 16-bit elements in registers, as A operands.

@@ -86,19 +86,19 @@ LogicalResult KernelEmitter::emit(attn::DotOp op) {
     return unsupported(op) << "scores are the query tile times the first tile "
                               "that the loop loads";
   TileRing::Visible keys = ring->acquire(0, block.firstKey, nextBlock.firstKey);
-  set(op.getResult(), emitScores(state, *query, *bases, keys));
+  set(op.getResult(), emitScores(state, *query, keys));
   return success();
 }
 
-/// The thread's row and column indices of a tile whose corner is at [row,
-/// column].
-static SmallVector<Value> indices(KernelState &state, Value corner,
-                                  unsigned count, bool rows) {
+/// The row (`rows`) or column indices of a thread's elements in a tile that
+/// begins at `corner`.
+static SmallVector<Value> indices(KernelState &state, const Thread &thread,
+                                  Value corner, unsigned count, bool rows) {
   Int first = state.scalar(corner);
   SmallVector<Value> values;
   for (unsigned i = 0; i < count; ++i)
-    values.push_back(first + (rows ? state.rowOfTile(state.thread, i)
-                                   : state.columnOfTile(state.thread, i)));
+    values.push_back(first + (rows ? state.rowOfTile(thread, i)
+                                   : state.columnOfTile(thread, i)));
   return values;
 }
 
@@ -107,8 +107,12 @@ LogicalResult KernelEmitter::emit(attn::MapOp op) {
   if (!source)
     return failure();
   Accumulator result = *source;
-  auto rows = indices(state, op.getRow(), 2 * result.rowTiles, true);
-  auto columns = indices(state, op.getColumn(), 2 * result.groups, false);
+  // Read again: coordinates that only this chain needs would take registers
+  // through the products.
+  Thread thread = readThread(b, /*again=*/true);
+  auto rows = indices(state, thread, op.getRow(), 2 * result.rowTiles, true);
+  auto columns =
+      indices(state, thread, op.getColumn(), 2 * result.groups, false);
   ElementRegion &region = *regions[op];
   region.startBlock();
   for (auto [e, value] : llvm::enumerate(result.values)) {
@@ -120,10 +124,10 @@ LogicalResult KernelEmitter::emit(attn::MapOp op) {
   return success();
 }
 
-/// i1: the thread's column `column` of the block is past the last key.
-Value KernelEmitter::absent(unsigned column) {
-  Int keys = state.arguments.extentOfCall(attn::Extent::Key);
-  return keys.atMost(block.firstKey + state.columnOfTile(state.thread, column));
+/// i1: the thread's column `column` of the block is a key.
+Value KernelEmitter::isPresent(const Thread &thread, unsigned column) {
+  Int key = block.firstKey + state.columnOfTile(thread, column);
+  return key.lessThan(state.arguments.extentOfCall(attn::Extent::Key));
 }
 
 static Value negate(LocBuilder &b, Value condition) {
@@ -139,17 +143,19 @@ LogicalResult KernelEmitter::emit(attn::MaskOp op) {
   ElementRegion &region = *regions[op];
   result.values = emitIf(b, negate(b, block.full), source->values, [&]() {
     Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
-    auto rows = indices(state, op.getRow(), 2 * result.rowTiles, true);
-    auto columns = indices(state, op.getColumn(), 2 * result.groups, false);
-    SmallVector<Value> gone, masked;
+    Thread thread = readThread(b, /*again=*/true);
+    auto rows = indices(state, thread, op.getRow(), 2 * result.rowTiles, true);
+    auto columns =
+        indices(state, thread, op.getColumn(), 2 * result.groups, false);
+    SmallVector<Value> present, masked;
     for (unsigned column = 0; column < 2 * result.groups; ++column)
-      gone.push_back(negate(b, absent(column)));
+      present.push_back(isPresent(thread, column));
     region.startBlock();
     for (auto [e, value] : llvm::enumerate(result.values)) {
       unsigned row = result.rowOf(e), column = result.columnOf(e);
       Value keep =
           region.emit(b, {rows[row], columns[column]}, row, column).front();
-      keep = arith::AndIOp::create(b, keep, gone[column]);
+      keep = arith::AndIOp::create(b, keep, present[column]);
       masked.push_back(arith::SelectOp::create(b, keep, value, minusInfinity));
     }
     return masked;
@@ -165,12 +171,13 @@ void KernelEmitter::maskAbsentKeys(Accumulator &scores) {
   Value ragged = keys.lessThan(block.firstKey + plan.tileN);
   scores.values = emitIf(b, ragged, scores.values, [&]() {
     Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
-    SmallVector<Value> gone, masked;
+    Thread thread = readThread(b, /*again=*/true);
+    SmallVector<Value> present, masked;
     for (unsigned column = 0; column < 2 * scores.groups; ++column)
-      gone.push_back(absent(column));
+      present.push_back(isPresent(thread, column));
     for (auto [e, value] : llvm::enumerate(scores.values))
-      masked.push_back(arith::SelectOp::create(b, gone[scores.columnOf(e)],
-                                               minusInfinity, value));
+      masked.push_back(arith::SelectOp::create(b, present[scores.columnOf(e)],
+                                               value, minusInfinity));
     return masked;
   });
 }
@@ -247,7 +254,7 @@ LogicalResult KernelEmitter::emit(attn::AccumulateOp op) {
       ring->acquire(1, block.firstKey, nextBlock.firstKey);
   Accumulator result = *accumulator;
   auto probabilities = [&]() { return get<Packed>(op.getP(), op); };
-  if (failed(emitAccumulate(state, *bases, visible, probabilities, result)))
+  if (failed(emitAccumulate(state, visible, probabilities, result)))
     return failure();
   set(op.getResult(), std::move(result));
   return success();

@@ -60,7 +60,7 @@ private:
   void unflatten(mlir::ValueRange tiles, mlir::ValueRange like,
                  mlir::ValueRange values);
   void maskAbsentKeys(Accumulator &scores);
-  mlir::Value absent(unsigned column);
+  mlir::Value isPresent(const Thread &thread, unsigned column);
   void readCoordinatesAgain();
 
   attn::KernelOp kernel;
@@ -77,7 +77,6 @@ private:
   // The loop under way.
   std::unique_ptr<TileRing> ring;
   std::unique_ptr<QueryFragments> query;
-  std::optional<FragmentBases> bases;
   KeyBlock block, nextBlock;
   llvm::DenseSet<mlir::Value>
       withoutAbsentKeys; ///< scores whose absent keys are -inf already

@@ -11,8 +11,9 @@ static constexpr int64_t sectionKilobytes = 32 << 10;
 
 Thread qm::sm80::readThread(LocBuilder &b, bool again) {
   Int index(b, nvvm::readSpecial(b, nvvm::Special::ThreadX, again));
-  Int warp(b, nvvm::broadcastLane0(b, index / 32));
-  return {index, index % 32, warp};
+  if (again)
+    return {index, index % 32, index / 32};
+  return {index, index % 32, {b, nvvm::broadcastLane0(b, index / 32)}};
 }
 
 TilePosition qm::sm80::readTilePosition(LocBuilder &b, const Plan &plan,
@@ -31,13 +32,16 @@ TilePosition qm::sm80::readTilePosition(LocBuilder &b, const Plan &plan,
     // cache together.
     int64_t rowBytes = 2 * (plan.headDim + plan.valueDim);
     Int group = heads / arguments.extentOfCall(attn::Extent::KvHeads);
-    Int kilobytes = (arguments.extentOfCall(attn::Extent::Key) / 16 + 1) *
-                        (16 * rowBytes / 1024) / group +
-                    1;
+    Int kilobytes = (arguments.extentOfCall(attn::Extent::Key) / 16 *
+                     (16 * rowBytes / 1024) / group)
+                        .max(Int::constant(b, 1));
     Int sequences = heads * arguments.extentOfCall(attn::Extent::Batch);
-    Int perSection = (Int::constant(b, sectionKilobytes) / kilobytes)
-                         .max(Int::constant(b, 1))
-                         .min(sequences);
+    Int fitting = (Int::constant(b, sectionKilobytes) / kilobytes)
+                      .max(Int::constant(b, 1));
+    // Sections of equal size: a small last one would leave multiprocessors idle
+    // behind its longest tiles.
+    Int sections = (sequences + fitting - 1) / fitting;
+    Int perSection = (sequences + sections - 1) / sections;
     Int tilesPerSection = perSection * tiles;
     Int section = cta / tilesPerSection;
     Int rest = cta - section * tilesPerSection;

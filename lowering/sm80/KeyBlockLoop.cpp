@@ -104,7 +104,6 @@ LogicalResult KernelEmitter::prepareLoop(attn::KeyBlocksOp loop) {
     region->emitUniform(b);
   }
   ring = std::make_unique<TileRing>(state, loads);
-  bases.emplace(state);
   return success();
 }
 
@@ -124,7 +123,7 @@ LogicalResult KernelEmitter::emit(attn::KeyBlocksOp loop) {
 
   KeyBlockList blocks(state, loop);
   SmallVector<Value> position = blocks.start();
-  block = blocks.next(position);
+  block = blocks.next(nullptr, position);
   ring->start(block.firstKey);
   if (plan.queryInRegisters) {
     ring->waitForFirst();
@@ -154,7 +153,7 @@ LogicalResult KernelEmitter::emit(attn::KeyBlocksOp loop) {
   unflatten(carriedTiles, carriedTiles,
             values.drop_front(2 + positions + slots));
   state.scalars.map(body.getArgument(0), block.firstKey.get());
-  nextBlock = blocks.next(position);
+  nextBlock = blocks.next(&block, position);
   if (failed(emitBlock(body)))
     return failure();
 

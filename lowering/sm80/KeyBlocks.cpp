@@ -8,7 +8,9 @@ using namespace qm;
 using namespace qm::sm80;
 
 static constexpr int64_t lanes = 32;
-static constexpr int64_t noBlock = std::numeric_limits<int32_t>::max();
+/// Past every key, and far enough from the largest i32 that rows of such a
+/// block can be counted on.
+static constexpr int64_t noBlock = std::numeric_limits<int32_t>::max() - 1023;
 
 KeyBlockList::KeyBlockList(KernelState &state, attn::KeyBlocksOp loop)
     : state(state),
@@ -26,9 +28,8 @@ KeyBlockList::KeyBlockList(KernelState &state, attn::KeyBlocksOp loop)
 SmallVector<Value> KeyBlockList::start() {
   LocBuilder &b = state.b;
   if (!region)
-    return {Int::constant(b, 0)};
-  // The chunk of 32 blocks before the first, with nothing left in it.
-  return {Int::constant(b, -lanes), Int::constant(b, 0), Int::constant(b, 0)};
+    return {};
+  return {Int::constant(b, 0), Int::constant(b, 0)};
 }
 
 Value KeyBlockList::isWhole(Int firstKey) {
@@ -36,11 +37,13 @@ Value KeyBlockList::isWhole(Int firstKey) {
   return firstKey.atMost(keys - state.plan.tileN);
 }
 
-KeyBlock KeyBlockList::nextOfAll(SmallVectorImpl<Value> &position) {
+KeyBlock KeyBlockList::following(const KeyBlock *previous) {
   LocBuilder &b = state.b;
-  Int firstKey(b, position[0]);
-  position[0] =
-      nvvm::opaqueAdd(b, firstKey, Int::constant(b, state.plan.tileN));
+  // Opaque: LLVM would make induction variables of the addresses.
+  Int firstKey = Int::constant(b, 0);
+  if (previous)
+    firstKey = {b, nvvm::opaqueAdd(b, previous->firstKey,
+                                   Int::constant(b, state.plan.tileN))};
   if (alwaysMasked)
     return {firstKey, arith::ConstantIntOp::create(b, b.getI1Type(), 0)};
   return {firstKey, isWhole(firstKey)};
@@ -63,16 +66,22 @@ std::pair<Value, Value> KeyBlockList::classify(Int base) {
   return {nvvm::ballot(b, needed), nvvm::ballot(b, full)};
 }
 
-KeyBlock KeyBlockList::next(SmallVectorImpl<Value> &position) {
+KeyBlock KeyBlockList::next(const KeyBlock *previous,
+                            SmallVectorImpl<Value> &position) {
   if (!region)
-    return nextOfAll(position);
+    return following(previous);
   LocBuilder &b = state.b;
   Int keys = state.arguments.extentOfCall(attn::Extent::Key);
   Type i32 = b.getI32Type();
 
+  // The chunk of 32 blocks that the previous one is of; before the first block,
+  // the chunk before the first, with nothing left in it.
+  Int chunk = previous ? previous->firstKey / state.plan.tileN & int64_t(-lanes)
+                       : Int::constant(b, -lanes);
+  SmallVector<Value> inits{chunk, position[0], position[1]};
   // Read on until a chunk has a needed block or there are no more chunks.
   auto loop =
-      scf::WhileOp::create(b, TypeRange{i32, i32, i32}, ValueRange(position));
+      scf::WhileOp::create(b, TypeRange{i32, i32, i32}, ValueRange(inits));
   {
     OpBuilder::InsertionGuard guard(b);
     SmallVector<Location> locations(3, b.getLoc());
@@ -99,8 +108,7 @@ KeyBlock KeyBlockList::next(SmallVectorImpl<Value> &position) {
                                           (base + bit) * state.plan.tileN,
                                           Int::constant(b, noBlock)));
   Int fullBit = (full >> (bit & 31)) & 1;
-  position[0] = base;
-  position[1] = needed & (needed - 1);
-  position[2] = full;
+  position[0] = needed & (needed - 1);
+  position[1] = full;
   return {firstKey, fullBit.equals(1)};
 }

@@ -20,10 +20,13 @@ public:
   /// Values that say how far the list has been read; they travel round the
   /// loop.
   llvm::SmallVector<mlir::Value> start();
-  KeyBlock next(llvm::SmallVectorImpl<mlir::Value> &position);
+  /// The block after `previous`; null: the first.
+  KeyBlock next(const KeyBlock *previous,
+                llvm::SmallVectorImpl<mlir::Value> &position);
 
 private:
-  KeyBlock nextOfAll(llvm::SmallVectorImpl<mlir::Value> &position);
+  /// Without a mask: every block.
+  KeyBlock following(const KeyBlock *previous);
   /// Classifies blocks base + lane: the ballots of "needed" and of "full".
   std::pair<mlir::Value, mlir::Value> classify(Int base);
   mlir::Value isWhole(Int firstKey);

@@ -22,6 +22,10 @@ int64_t Plan::arrayRegisters(bool withQuery) const {
   return rowTiles * perRowTile;
 }
 
+bool Plan::registersAreScarce() const {
+  return arrayRegisters(/*withQuery=*/false) > residentQueryLimit;
+}
+
 static LogicalResult checkHeadDim(attn::KernelOp kernel, StringRef what,
                                   int64_t size) {
   if (size == 64 || size == 128)

@@ -31,10 +31,20 @@ struct Plan {
   int64_t slotOffset(int64_t slot) const {
     return queryBytes() + slot * slotBytes();
   }
-  int64_t sharedBytes() const { return slotOffset(stages); }
+  /// Where the base address of tensor `index` of the ring is kept if registers
+  /// are scarce.
+  int64_t baseOffset(int64_t index) const {
+    return slotOffset(stages) + 8 * index;
+  }
+  int64_t sharedBytes() const {
+    return registersAreScarce() ? baseOffset(2) : slotOffset(stages);
+  }
 
   /// Registers a thread for scores, accumulator and resident query fragments.
   int64_t arrayRegisters(bool withQuery) const;
+
+  /// Whether what can be derived again should not stay in registers.
+  bool registersAreScarce() const;
 
   static mlir::FailureOr<Plan> get(attn::KernelOp kernel);
 };

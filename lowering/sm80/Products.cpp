@@ -11,10 +11,20 @@ using namespace qm::sm80;
 /// tile) before their use.
 static constexpr unsigned prefetch = 2;
 
-QueryFragments::QueryFragments(KernelState &state) : state(state) {
+/// The lane for fragment addresses. Where registers are scarce it is read again
+/// for each product: kept, every address would take a register through all.
+static Int fragmentLane(KernelState &state) {
+  if (state.plan.registersAreScarce())
+    return readThread(state.b, /*again=*/true).lane;
+  return state.thread.lane;
+}
+
+void QueryFragments::startBlock() {
+  if (!resident.empty())
+    return;
   int rowBytes = 2 * state.plan.headDim;
   lane = state.shared + state.thread.warp * (state.plan.warpRows() * rowBytes) +
-         rowMajorFragment(state.thread.lane, rowBytes);
+         rowMajorFragment(fragmentLane(state), rowBytes);
 }
 
 nvvm::Values QueryFragments::read(unsigned t, unsigned step) {
@@ -27,6 +37,7 @@ nvvm::Values QueryFragments::read(unsigned t, unsigned step) {
 void QueryFragments::load() {
   if (!state.plan.queryInRegisters)
     return;
+  startBlock();
   for (unsigned step = 0; step < state.plan.headDim / 16; ++step)
     for (unsigned t = 0; t < state.plan.rowTiles; ++t)
       resident.push_back(read(t, step));
@@ -37,12 +48,6 @@ nvvm::Values QueryFragments::operand(unsigned t, unsigned step) {
     return resident[step * state.plan.rowTiles + t];
   return read(t, step);
 }
-
-FragmentBases::FragmentBases(KernelState &state)
-    : key(state.shared +
-          columnMajorFragment(state.thread.lane, int(2 * state.plan.headDim))),
-      value(state.shared + rowMajorFragment(state.thread.lane,
-                                            int(2 * state.plan.valueDim))) {}
 
 /// Fragments of a tile in the order a product uses them: `step` chooses the 16
 /// columns, `rows` the 16 rows.
@@ -57,13 +62,15 @@ static nvvm::Values readFragment(KernelState &state, Int base,
 }
 
 Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
-                                 const FragmentBases &bases,
                                  TileRing::Visible &keys) {
   const Plan &plan = state.plan;
   unsigned rowTiles = plan.rowTiles, steps = plan.headDim / 16,
            keyTiles = plan.tileN / 16, groups = steps * keyTiles;
   Accumulator scores(rowTiles, plan.tileN / 8);
-  Int base = keys.place.base(bases.key);
+  query.startBlock();
+  Int base = keys.place.base(
+      state.shared +
+      columnMajorFragment(fragmentLane(state), int(2 * plan.headDim)));
   auto readKey = [&](unsigned g) {
     return readFragment(state, base, keys.place, plan.headDim, g % keyTiles,
                         g / keyTiles, /*transposed=*/false);
@@ -100,14 +107,15 @@ Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
 }
 
 LogicalResult qm::sm80::emitAccumulate(KernelState &state,
-                                       const FragmentBases &bases,
                                        TileRing::Visible &values,
                                        function_ref<Packed *()> probabilities,
                                        Accumulator &accumulator) {
   const Plan &plan = state.plan;
   unsigned steps = plan.tileN / 16, columnTiles = plan.valueDim / 16,
            groups = steps * columnTiles;
-  Int base = values.place.base(bases.value);
+  Int base = values.place.base(
+      state.shared +
+      rowMajorFragment(fragmentLane(state), int(2 * plan.valueDim)));
   auto readValue = [&](unsigned g) {
     return readFragment(state, base, values.place, plan.valueDim,
                         g / columnTiles, g % columnTiles, /*transposed=*/true);

@@ -10,9 +10,11 @@ namespace qm::sm80 {
 /// key block.
 class QueryFragments {
 public:
-  QueryFragments(KernelState &state);
+  explicit QueryFragments(KernelState &state) : state(state) {}
   /// Reads everything into registers if the plan says so. The tile is visible.
   void load();
+  /// Before the operands of a key block are asked for.
+  void startBlock();
   /// The A operand of row tile `t` at 16 columns `step`.
   nvvm::Values operand(unsigned t, unsigned step);
 
@@ -24,19 +26,12 @@ private:
   llvm::SmallVector<nvvm::Values> resident;
 };
 
-/// Lane addresses of fragments of a tile at place 0 of shared memory.
-struct FragmentBases {
-  Int key, value;
-  explicit FragmentBases(KernelState &state);
-};
-
 Accumulator emitScores(KernelState &state, QueryFragments &query,
-                       const FragmentBases &bases, TileRing::Visible &keys);
+                       TileRing::Visible &keys);
 
 /// `probabilities` is called once the first fragments are on their way; it
 /// returns P, or null after an error.
 llvm::LogicalResult emitAccumulate(KernelState &state,
-                                   const FragmentBases &bases,
                                    TileRing::Visible &values,
                                    llvm::function_ref<Packed *()> probabilities,
                                    Accumulator &accumulator);

@@ -84,6 +84,13 @@ int main(int argc, char **argv) {
       auto assembled = compiler.assemble(*kernel, target);
       if (failed(assembled))
         return 1;
+      if (llvm::StringRef(target) == "sm_90") {
+        if (llvm::Error error = ptx::writeAtomically(
+                folder + "/" + entry.name + ".sm_90.cubin", assembled->cubin)) {
+          llvm::errs() << llvm::toString(std::move(error)) << "\n";
+          return 1;
+        }
+      }
       const ptx::KernelResources *used =
           assembled->report.find(kernel->info.name);
       llvm::outs() << llvm::formatv(

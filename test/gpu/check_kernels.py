@@ -96,20 +96,25 @@ class Kernel:
                 slots += struct.pack("<q", value)
         return slots
 
-    def launcher(self, values):
+    def launcher(self, values, counter=0):
+        """A function that launches; `counter` is the tile counter to use, negative: tiles in a fixed order."""
         slots = ctypes.create_string_buffer(self.pack(values))
         dtypes = {a["name"]: a["dtype"] for a in self.info["args"]}
         maps = [] if 0 in values["q"].shape else [
             encode_tensor_map(m, dtypes[m["argument"]], values[m["argument"]], values["q"].data_ptr())
             for m in self.info.get("tensor_maps", [])]
-        params = (ctypes.c_void_p * (1 + len(maps)))(ctypes.addressof(slots), *(address for _, address in maps))
+        which = ctypes.c_int32(counter)
+        params = [ctypes.addressof(slots), *(address for _, address in maps)]
+        if "tile_counters" in self.info:
+            params.append(ctypes.addressof(which))
+        params = (ctypes.c_void_p * len(params))(*params)
         batch, heads, rows, _ = values["q"].shape
         grid = batch * heads * math.ceil(rows / self.info["tile_m"])
         if "ctas_per_sm" in self.info:
             grid = min(grid, SMS * self.info["ctas_per_sm"])
 
         def launch():
-            _ = slots, maps  # the parameters' memory
+            _ = slots, maps, which  # the parameters' memory
             if grid:
                 stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
                 call("cuLaunchKernel", self.function, grid, 1, 1, self.info["threads"], 1, 1,
@@ -211,7 +216,7 @@ def check_one(kernel, shape, layout):
     if not whole["o"][:, :, queries:].isnan().all() or not whole["lse"][:, :, queries:].isnan().all():
         return "wrote past the last row"
     whole["o"].fill_(math.nan)
-    launch()
+    kernel.launcher(values, counter=-1)()
     torch.cuda.synchronize()
     if not torch.equal(o, values["o"]) or not torch.equal(lse, values["lse"]):
         return "two runs differ"

