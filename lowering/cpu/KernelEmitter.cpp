@@ -144,7 +144,8 @@ LogicalResult KernelEmitter::emitOutsideLoop(Operation &op) {
     Type type = cast.getResult().getType().getElementType();
     if (!type.isF32())
       emitRoundRows(b, *tile, rows, type);
-    tiles[cast.getResult()] = *tile;
+    QueryTile rounded = *tile; // a copy: the table of tiles grows
+    tiles[cast.getResult()] = rounded;
     return success();
   }
   if (auto fill = dyn_cast<attn::FillOp>(op)) {

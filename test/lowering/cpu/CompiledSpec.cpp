@@ -192,12 +192,11 @@ void qm::test::expectAccurate(const CompiledSpec &compiled, const Call &call,
                          0x1p-24 * std::max(1.0, errors.largestLse)));
 }
 
-void qm::test::expectAccurate(const SpecShape &spec, const Call &inputs,
+void qm::test::expectAccurate(const SpecShape &spec, Call call,
                               const CompiledSpec::Overrides &overrides,
                               StringRef target) {
   CompiledSpec compiled(spec, overrides, target);
   ASSERT_TRUE(compiled.valid()) << spec.text();
-  auto &call = const_cast<Call &>(inputs);
   compiled.run(call);
   expectAccurate(compiled, call, spec.dtype);
 }

@@ -79,7 +79,7 @@ struct Errors {
 Errors measure(const CompiledSpec &spec, const Call &call);
 
 /// Compiles, runs and holds the errors against the numerics contract.
-void expectAccurate(const SpecShape &spec, const Call &call,
+void expectAccurate(const SpecShape &spec, Call call,
                     const CompiledSpec::Overrides &overrides = {},
                     llvm::StringRef target = "cpu");
 /// The same for a spec that is compiled and a call that has run.
