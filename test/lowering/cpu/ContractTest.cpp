@@ -192,21 +192,30 @@ TEST(Schedule, OverridesKeepAccuracy) {
   spec.headDim = 24;
   spec.modifiers = causal;
   int64_t lanes = lowering::findTarget("cpu")->vectorBytes / 4;
-  for (int64_t vectors : {1, 2, 3})
-    for (int64_t strips : {1, 3})
-      for (int64_t tileN : {1, 5, 32, 200})
-        for (int64_t microN : {1, 3, 8}) {
-          auto set = [](const char *field, int64_t value) {
-            return "schedule." + std::string(field) + "=" +
-                   std::to_string(value);
-          };
-          SCOPED_TRACE(testing::Message() << vectors << " " << strips << " "
-                                          << tileN << " " << microN);
-          expectAccurate(spec, Call(spec, batchFor(spec, 100), 100, 90),
-                         {set("micro_m", vectors * lanes),
-                          set("tile_m", strips * vectors * lanes),
-                          set("tile_n", tileN), set("micro_n", microN)});
-        }
+  struct Shape {
+    int64_t vectors, strips, tileN, microN;
+  };
+  for (Shape shape : {Shape{1, 1, 1, 1},
+                      {1, 3, 5, 3},
+                      {2, 1, 32, 8},
+                      {2, 3, 200, 1},
+                      {3, 1, 5, 8},
+                      {3, 3, 32, 3},
+                      {3, 1, 200, 3},
+                      {1, 1, 200, 8}}) {
+    auto set = [](const char *field, int64_t value) {
+      return "schedule." + std::string(field) + "=" + std::to_string(value);
+    };
+    SCOPED_TRACE(testing::Message()
+                 << shape.vectors << " vectors, " << shape.strips
+                 << " strips, tile_n " << shape.tileN << ", micro_n "
+                 << shape.microN);
+    int64_t microM = shape.vectors * lanes;
+    expectAccurate(spec, Call(spec, batchFor(spec, 100), 100, 90),
+                   {set("micro_m", microM),
+                    set("tile_m", shape.strips * microM),
+                    set("tile_n", shape.tileN), set("micro_n", shape.microN)});
+  }
 }
 
 } // namespace
