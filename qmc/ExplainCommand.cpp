@@ -96,7 +96,6 @@ LogicalResult Explainer::explainKernel(func::FuncOp spec, attn::KernelOp kernel,
   report.extents = reference->extentsOf(data->inputs());
   report.headDim = passes::getHeadDim(kernel);
   report.valueDim = passes::getValueHeadDim(kernel);
-  report.hasMask = reference->hasMask();
   report.reasons = explainSchedule(kernel, target, options.overrides);
   report.counts = session.timer.measure("count blocks", [&] {
     return reference->countBlocks(data->inputs(), report.kernel.tileM,

@@ -44,7 +44,6 @@ struct Explanation {
   reference::Extents extents;
   int64_t headDim = 0, valueDim = 0;
   reference::MaskCounts counts; ///< in blocks of the schedule's tile
-  bool hasMask = false;
   std::vector<std::string> reasons;           ///< of the schedule, one a line
   std::optional<Occupancy> planned, measured; ///< GPUs only
   std::optional<ptx::KernelResources> resources;
