@@ -57,6 +57,8 @@ private:
 
   // The loop over key blocks.
   mlir::LogicalResult emitKeyBlocks(attn::KeyBlocksOp loop);
+  std::pair<mlir::Value, mlir::Value> boundKeys(attn::KeyBlocksOp loop,
+                                                mlir::Value keys);
   /// What classify says of some rows and keys (first and count, i64).
   struct Kind {
     mlir::Value any, all;

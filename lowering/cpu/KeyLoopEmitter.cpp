@@ -31,7 +31,8 @@ LogicalResult KernelEmitter::emitKeyBlocks(attn::KeyBlocksOp loop) {
   LogicalResult status = success();
   Value keys = slots->extent(attn::Extent::Key);
   Value tileN = b.i64(schedule.getTileN());
-  b.loop(b.i64(0), keys, schedule.getTileN(), [&](Value first) {
+  auto [begin, end] = boundKeys(loop, keys);
+  b.loop(begin, end, schedule.getTileN(), [&](Value first) {
     firstKey = first;
     blockKeys = b.min(b.sub(keys, first), tileN);
     if (loop.getClassify().empty()) {
@@ -42,6 +43,22 @@ LogicalResult KernelEmitter::emitKeyBlocks(attn::KeyBlocksOp loop) {
     b.when(kind.any, [&] { status = emitBlock(loop); });
   });
   return status;
+}
+
+/// The keys that the tile may need: the first rounded down to a block, so that
+/// blocks are the same whatever the bounds; the end cut at Skv.
+std::pair<Value, Value> KernelEmitter::boundKeys(attn::KeyBlocksOp loop,
+                                                 Value keys) {
+  if (loop.getBounds().empty())
+    return {b.i64(0), keys};
+  Value lastRow = b.sub(b.add(rows.first, rows.count), b.i64(1));
+  SmallVector<Value> bounds = lowering::inlineRegion(
+      b, loop.getBounds(), {b.toI32(rows.first), b.toI32(lastRow)}, scalars,
+      environment);
+  Value first = arith::MaxSIOp::create(b, b.toI64(bounds[0]), b.i64(0));
+  Value excess = arith::RemUIOp::create(b, first, b.i64(schedule.getTileN()));
+  Value end = b.add(b.toI64(bounds[1]), b.i64(1));
+  return {b.sub(first, excess), b.min(end, keys)};
 }
 
 KernelEmitter::Kind KernelEmitter::classify(attn::KeyBlocksOp loop,
