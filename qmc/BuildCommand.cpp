@@ -117,7 +117,7 @@ private:
 };
 
 LogicalResult BuildJob::makeLevel(passes::Level level, Emit emit,
-                                 const TargetInfo &target) {
+                                  const TargetInfo &target) {
   FailureOr<OwningOpRef<ModuleOp>> lowered =
       pipeline.lowerTo(module, level, target);
   if (failed(lowered))
@@ -126,7 +126,8 @@ LogicalResult BuildJob::makeLevel(passes::Level level, Emit emit,
   return success();
 }
 
-void BuildJob::describe(std::vector<KernelInfo> kernels, StringRef imageSuffix) {
+void BuildJob::describe(std::vector<KernelInfo> kernels,
+                        StringRef imageSuffix) {
   for (KernelInfo &kernel : kernels) {
     kernel.image = imageSuffix.str();
     manifest.push_back(std::move(kernel));
@@ -158,7 +159,8 @@ void BuildJob::addManifest() {
   add(Emit::Json, "", std::move(text));
 }
 
-LogicalResult BuildJob::makeCpu(ArrayRef<Emit> emits, const TargetInfo &target) {
+LogicalResult BuildJob::makeCpu(ArrayRef<Emit> emits,
+                                const TargetInfo &target) {
   bool llvm = llvm::is_contained(emits, Emit::Llvm);
   bool object = llvm::is_contained(emits, Emit::Obj);
   bool json = llvm::is_contained(emits, Emit::Json);
@@ -187,7 +189,8 @@ LogicalResult BuildJob::makeCpu(ArrayRef<Emit> emits, const TargetInfo &target) 
   return success();
 }
 
-LogicalResult BuildJob::makeGpu(ArrayRef<Emit> emits, const TargetInfo &target) {
+LogicalResult BuildJob::makeGpu(ArrayRef<Emit> emits,
+                                const TargetInfo &target) {
   auto wants = [&](Emit emit) { return llvm::is_contained(emits, emit); };
   if (!wants(Emit::Llvm) && !wants(Emit::Ptx) && !wants(Emit::Cubin) &&
       !wants(Emit::Json))
@@ -200,8 +203,12 @@ LogicalResult BuildJob::makeGpu(ArrayRef<Emit> emits, const TargetInfo &target) 
       pipeline.lowerToGpu(**lowered, target, wants(Emit::Cubin));
   if (failed(code))
     return failure();
-  describe(code->kernels,
-           target.name.str() + (wants(Emit::Cubin) ? ".cubin" : ".ptx"));
+  // With both images the manifest offers both: a cubin for its own GPU, PTX for
+  // later ones. A manifest alone names the image that needs no ptxas.
+  if (wants(Emit::Cubin))
+    describe(code->kernels, target.name.str() + ".cubin");
+  if (wants(Emit::Ptx) || !wants(Emit::Cubin))
+    describe(code->kernels, target.name.str() + ".ptx");
   if (wants(Emit::Llvm))
     add(Emit::Llvm, target.name, std::move(code->llvmIr));
   if (wants(Emit::Ptx))
@@ -212,7 +219,7 @@ LogicalResult BuildJob::makeGpu(ArrayRef<Emit> emits, const TargetInfo &target) 
 }
 
 LogicalResult BuildJob::make(ArrayRef<Emit> emits,
-                            ArrayRef<const TargetInfo *> targets) {
+                             ArrayRef<const TargetInfo *> targets) {
   for (Emit emit : emits)
     if (std::optional<passes::Level> level = getLevel(emit))
       for (const TargetInfo *target :
