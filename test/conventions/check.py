@@ -16,30 +16,47 @@ def tracked(*patterns):
     return [ROOT / line for line in out.stdout.split()]
 
 
-def every_diagnostic_is_tested():
-    """A code that no test triggers may never be seen by anyone who checks its text."""
-    codes = {}
+def text_of(*patterns, suffixes=None):
+    return "\n".join(
+        path.read_text(errors="replace")
+        for path in tracked(*patterns)
+        if path.is_file() and (suffixes is None or path.suffix in suffixes)
+    )
+
+
+def diagnostics():
+    """(number, names): the enumerator, and for the runtime's codes the status of the C ABI with the same number."""
+    statuses = dict(re.findall(r"(QM_ERROR_\w+)\s*=\s*(\d+)", (ROOT / "runtime/qm.h").read_text()))
+    by_number = {int(number): name for name, number in statuses.items()}
     for definition in tracked("dialect/diagnostics/*.def"):
         for name, number in re.findall(r"QM_DIAGNOSTIC\(\s*(\w+),\s*(\d+)", definition.read_text()):
-            if number in codes:
-                yield f"{definition.name}: {number} is both {codes[number]} and {name}"
-            codes[number] = name
-    tests = "\n".join(p.read_text(errors="replace") for p in tracked("test/*") if p.is_file())
-    for number, name in codes.items():
-        if f"QM{int(number):04d}" not in tests and f"Id::{name}" not in tests:
-            yield f"QM{int(number):04d} ({name}) appears in no test"
+            names = [rf"Id::{name}\b"]
+            if int(number) in by_number:
+                names.append(rf"\b{by_number[int(number)]}\b")
+            yield int(number), name, names
+
+
+def diagnostics_have_one_number_each():
+    seen = {}
+    for number, name, _ in diagnostics():
+        if number in seen:
+            yield f"QM{number:04d} is both {seen[number]} and {name}"
+        seen[number] = name
+
+
+def every_diagnostic_is_tested():
+    """A code that no test triggers may never be seen by anyone who checks its text."""
+    tests = text_of("test/*")
+    for number, name, names in diagnostics():
+        if f"QM{number:04d}" not in tests and not any(re.search(n, tests) for n in names):
+            yield f"QM{number:04d} ({name}) appears in no test"
 
 
 def every_diagnostic_is_used():
-    sources = "\n".join(
-        p.read_text(errors="replace")
-        for p in tracked("dialect/*", "passes/*", "lowering/*", "runtime/*", "qmc/*")
-        if p.suffix in (".cpp", ".h", ".hpp", ".td")
-    )
-    for definition in tracked("dialect/diagnostics/*.def"):
-        for name, number in re.findall(r"QM_DIAGNOSTIC\(\s*(\w+),\s*(\d+)", definition.read_text()):
-            if not re.search(rf"\bId::{name}\b", sources):
-                yield f"QM{int(number):04d} ({name}) is issued nowhere"
+    sources = text_of("dialect/*", "passes/*", "lowering/*", "runtime/*.cpp", "qmc/*", suffixes=(".cpp", ".h", ".td"))
+    for number, name, names in diagnostics():
+        if not any(re.search(n, sources) for n in names):
+            yield f"QM{number:04d} ({name}) is issued nowhere"
 
 
 def nvvm_stays_in_its_folder():
@@ -92,6 +109,7 @@ def passes_have_both_tests():
 def main():
     failed = 0
     rules = [
+        diagnostics_have_one_number_each,
         every_diagnostic_is_tested,
         every_diagnostic_is_used,
         nvvm_stays_in_its_folder,
