@@ -38,6 +38,10 @@ public:
        StringRef dtype = "f32") {
     context.loadDialect<arith::ArithDialect, math::MathDialect,
                         func::FuncDialect, attn::AttnDialect>();
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      messages += diagnostic.str();
+      return success();
+    });
     auto tensor = [&](StringRef shape) {
       return ("tensor<" + shape + "x" + dtype + ">").str();
     };
@@ -56,6 +60,8 @@ public:
   bool valid() const { return module && succeeded(reference); }
   const Reference &operator*() const { return *reference; }
   const Reference *operator->() const { return &*reference; }
+
+  std::string messages; ///< of parsing and making ready
 
 private:
   MLIRContext context;
@@ -285,6 +291,7 @@ TEST(Reference, RefusesAnOpWithoutMeaning) {
   Spec spec("score (%s, %b, %h, %i, %j) { %c = math.ctpop %i : i32\n"
             "%t = arith.sitofp %c : i32 to f32\n attn.yield %t : f32 }");
   EXPECT_FALSE(spec.valid());
+  EXPECT_EQ(spec.messages.rfind("QM0014: ", 0), 0u) << spec.messages;
 }
 
 } // namespace
