@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdio>
 #include <string>
 
 namespace qm::diag {
@@ -37,8 +38,9 @@ inline const Info *find(unsigned number) {
 
 /// "QM0203"
 inline std::string code(Id id) {
-  std::string digits = std::to_string(static_cast<unsigned>(id));
-  return "QM" + std::string(4 - digits.size(), '0') + digits;
+  char text[16];
+  std::snprintf(text, sizeof text, "QM%04u", static_cast<unsigned>(id));
+  return text;
 }
 
 } // namespace qm::diag

@@ -36,6 +36,8 @@ static const TargetInfo targets[] = {
     cpu("generic-cpu", "any CPU, 128-bit vectors", "generic", 16, 16),
     cpu("x86-64-v3", "x86-64 with AVX2 and FMA", "x86-64-v3", 32, 16),
     cpu("x86-64-v4", "x86-64 with AVX-512", "x86-64-v4", 64, 32),
+    {"sm_75", TargetKind::Nvidia, "NVIDIA Turing, T4, RTX 8000", "", 0, 0, 75,
+     "+ptx80", 64 << 10, 64 << 10, 65536, 1024, 16, "T4", 40, 65, 320},
     {"sm_80", TargetKind::Nvidia, "NVIDIA Ampere, A100", "", 0, 0, 80, "+ptx80",
      163 << 10, 164 << 10, 65536, 2048, 32, "A100 SXM 80 GB", 108, 312, 2039},
     {"sm_86", TargetKind::Nvidia, "NVIDIA Ampere, A10, RTX 30", "", 0, 0, 86,
@@ -73,6 +75,6 @@ const TargetInfo *qm::lowering::findTarget(StringRef name) {
 std::string qm::lowering::targetNames() {
   std::string names = "cpu";
   for (const TargetInfo &target : targets)
-    names += (", " + target.name).str();
+    names.append(", ").append(target.name.str());
   return names;
 }

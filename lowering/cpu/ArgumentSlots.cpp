@@ -2,6 +2,9 @@
 
 #include "lowering/cpu/ArgumentSlots.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::cpu;

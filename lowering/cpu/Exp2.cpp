@@ -12,6 +12,8 @@
 
 #include "lowering/cpu/Exp2.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace qm::cpu;
 

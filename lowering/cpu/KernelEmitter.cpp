@@ -4,6 +4,10 @@
 
 #include "dialect/Diagnostics.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::cpu;

@@ -19,6 +19,8 @@
 #include "lowering/cpu/Softmax.h"
 #include "lowering/cpu/TileMemory.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
 #include <optional>
 #include <variant>
 

@@ -8,6 +8,8 @@
 
 #include "lowering/cpu/KernelEmitter.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::cpu;

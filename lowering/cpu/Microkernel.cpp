@@ -2,6 +2,8 @@
 
 #include "lowering/cpu/Microkernel.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace qm::cpu;
 

@@ -5,6 +5,7 @@
 #include "dialect/Diagnostics.h"
 #include "lowering/cpu/MachineCode.h"
 
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/raw_ostream.h"

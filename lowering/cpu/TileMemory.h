@@ -10,6 +10,8 @@
 #include "lowering/cpu/ArgumentSlots.h"
 #include "lowering/cpu/Microkernel.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 namespace qm::cpu {
 
 /// The stack memory of one call of the entry, carved out at compile time.

@@ -4,6 +4,7 @@
 #include "dialect/Diagnostics.h"
 #include "lowering/common/TargetInfo.h"
 
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/IR/LegacyPassManager.h"

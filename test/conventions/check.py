@@ -72,6 +72,49 @@ def front_end_and_runtime_know_no_mlir():
             yield f"{path.relative_to(ROOT)} includes MLIR or LLVM"
 
 
+# What the precompiled header would hide: a name, and the header that a file using it includes itself or through ours.
+DIALECT_HEADERS = {
+    r"\barith::\w": "mlir/Dialect/Arith/IR/Arith.h",
+    r"\bmath::\w": "mlir/Dialect/Math/IR/Math.h",
+    r"\bscf::\w": "mlir/Dialect/SCF/IR/SCF.h",
+    r"\bvector::\w": "mlir/Dialect/Vector/IR/VectorOps.h",
+    r"\bLLVM::\w": "mlir/Dialect/LLVMIR/LLVMDialect.h",
+    r"\bfunc::\w": "mlir/Dialect/Func/IR/FuncOps.h",
+    r"\bjson::\w": "llvm/Support/JSON.h",
+    r"\bIRMapping\b": "mlir/IR/IRMapping.h",
+    r"\bPassManager\b": "mlir/Pass/PassManager.h",
+    r"\bModuleOp\b": "mlir/IR/BuiltinOps.h",
+}
+
+
+def includes_of(path, seen):
+    """Every header that `path` includes, through headers of ours."""
+    if path in seen or not path.exists():
+        return set()
+    seen.add(path)
+    found = set(re.findall(r'^#include ["<]([^">]+)[">]', path.read_text(), re.M))
+    for name in list(found):
+        found |= includes_of(ROOT / name, seen)
+    return found
+
+
+def no_file_leans_on_the_precompiled_header():
+    """g++ has none, and a file should say what it needs. A name that a header only declares forward does not count."""
+    for path in tracked("dialect/*", "passes/*", "lowering/*", "qmc/*", "test/*"):
+        if path.suffix not in (".cpp", ".h") or "/dsl/" in path.as_posix() or "test/runtime" in path.as_posix():
+            continue
+        text = re.sub(r"//.*|\"(\\.|[^\"\\])*\"", "", path.read_text())
+        if "mlir" not in path.read_text() or re.search(r"nlohmann", path.read_text()):
+            continue
+        included = includes_of(path, set())
+        for name, header in DIALECT_HEADERS.items():
+            forward = name.strip("\\b").split("::")[0]
+            if re.search(rf"namespace {forward} \{{|class {forward};", text):
+                continue
+            if re.search(name, text) and header not in included:
+                yield f"{path.relative_to(ROOT)} uses {forward} and includes no {header}"
+
+
 def files_are_small():
     """Headers and sources that outgrow one screenful of ideas are split."""
     for path in tracked("*.cpp", "*.h", "*.hpp", "*.td", "*.py"):
@@ -114,6 +157,7 @@ def main():
         every_diagnostic_is_used,
         nvvm_stays_in_its_folder,
         front_end_and_runtime_know_no_mlir,
+        no_file_leans_on_the_precompiled_header,
         files_are_small,
         every_folder_has_a_readme,
         operations_and_passes_are_described,

@@ -6,6 +6,7 @@
 #include "passes/Pipelines.h"
 #include "runtime/ParallelTiles.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "gtest/gtest.h"

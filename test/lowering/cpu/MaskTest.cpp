@@ -3,6 +3,7 @@
 #include "CompiledSpec.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
