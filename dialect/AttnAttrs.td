@@ -33,7 +33,8 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     * `warps`: warps of a CTA (1 on a CPU);
     * `stages`: key and value blocks in flight (1 on a CPU);
     * `micro_m`, `micro_n`: the register tile of a CPU product: query lanes by
-      keys or output columns (0 on a GPU, where the instruction decides).
+      keys or output columns; on sm_75, query rows and keys that a warp has of
+      a block (0 on later GPUs).
 
     On Hopper a CTA is one warpgroup that loads and `consumers` that compute,
     64 query rows each (0: no roles), and
@@ -42,7 +43,8 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
       scores are under way while this tile ends;
     * `producer_registers`, `consumer_registers`: a thread's, after setmaxnreg;
     * `ping_pong`: 1 if two consumers issue their products in turns;
-    * `persistent`: 1 if a CTA runs tile after tile, one CTA a multiprocessor.
+    * `persistent`: 1 if a CTA runs tile after tile, one CTA a multiprocessor;
+    * `dynamic_order`: 1 if CTAs take their next tile from a counter at run time.
   }];
   let parameters = (ins StringRefParameter<"target name">:$target,
                         "int64_t":$tile_m, "int64_t":$tile_n,
@@ -54,7 +56,8 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$producer_registers,
                         DefaultValuedParameter<"int64_t", "0">:$consumer_registers,
                         DefaultValuedParameter<"int64_t", "0">:$ping_pong,
-                        DefaultValuedParameter<"int64_t", "0">:$persistent);
+                        DefaultValuedParameter<"int64_t", "0">:$persistent,
+                        DefaultValuedParameter<"int64_t", "0">:$dynamic_order);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

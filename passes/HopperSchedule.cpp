@@ -13,7 +13,8 @@ static int64_t paddedRowBytes(int64_t columns) {
 
 /// Registers of a consumer besides scores, probabilities and accumulator.
 static constexpr int64_t otherRegisters = 30;
-/// Full and empty barriers of every buffer; three more for the queue of tiles.
+/// Full and empty barriers of every buffer; one for
+/// each consumer's staged output, ten for the queue of tiles.
 static constexpr int64_t barrierBytes = 16;
 
 Footprint qm::passes::estimateHopperFootprint(attn::KernelOp kernel,
@@ -27,7 +28,8 @@ Footprint qm::passes::estimateHopperFootprint(attn::KernelOp kernel,
   footprint.sharedBytes =
       schedule.queryBuffers * schedule.tileM * std::max(keyRow, valueRow) +
       schedule.stages * schedule.tileN * (keyRow + valueRow) +
-      barrierBytes * (schedule.queryBuffers + 2 * schedule.stages + 3);
+      barrierBytes * (schedule.queryBuffers + 2 * schedule.stages +
+                      schedule.consumers + 10);
   bool fits = footprint.registers <= schedule.consumerRegisters &&
               footprint.sharedBytes <= target.sharedBytesPerCta;
   footprint.ctas = fits ? 1 : 0;

@@ -200,6 +200,9 @@ bool readGridAndMaps(Reader &reader, const json &value, ManifestEntry &entry) {
   if (value.contains("ctas_per_sm") &&
       !reader.integer(value, "ctas_per_sm", 1, 32, entry.ctasPerSm))
     return false;
+  if (value.contains("tile_counters") &&
+      !reader.integer(value, "tile_counters", 1, 1024, entry.tileCounters))
+    return false;
   auto maps = value.find("tensor_maps");
   if (maps == value.end())
     return true;

@@ -35,6 +35,9 @@ static std::vector<TensorMapInfo> getTensorMaps(attn::KernelOp kernel,
   return maps;
 }
 
+/// Counters of an image: as many streams may launch with a run-time order.
+static constexpr unsigned tileCounterCount = 1024;
+
 KernelInfo KernelInfo::get(attn::KernelOp kernel) {
   KernelInfo info;
   info.name = kernel.getSymName().str();
@@ -65,6 +68,8 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
         {"tile_m", schedule.getTileM()},   {"tile_n", schedule.getTileN()},
         {"warps", schedule.getWarps()},    {"stages", schedule.getStages()},
         {"micro_m", schedule.getMicroM()}, {"micro_n", schedule.getMicroN()}};
+    if (schedule.getPingPong())
+      info.schedule["ping_pong"] = schedule.getPingPong();
     if (schedule.getConsumers()) {
       info.tensorMaps = getTensorMaps(kernel, schedule);
       info.ctasPerSm = schedule.getPersistent();
@@ -72,8 +77,9 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
       info.schedule["query_buffers"] = schedule.getQueryBuffers();
       info.schedule["producer_registers"] = schedule.getProducerRegisters();
       info.schedule["consumer_registers"] = schedule.getConsumerRegisters();
-      info.schedule["ping_pong"] = schedule.getPingPong();
       info.schedule["persistent"] = schedule.getPersistent();
+      info.schedule["dynamic_order"] = schedule.getDynamicOrder();
+      info.tileCounters = schedule.getDynamicOrder() ? tileCounterCount : 0;
     }
   }
   if (attn::PrecisionAttr precision = kernel.getPrecisionAttr())
@@ -116,6 +122,8 @@ llvm::json::Object KernelInfo::toJson() const {
                           {"precision", llvm::json::Object(precision)}};
   if (ctasPerSm)
     json["ctas_per_sm"] = ctasPerSm;
+  if (tileCounters)
+    json["tile_counters"] = tileCounters;
   if (tensorMaps.empty())
     return json;
   llvm::json::Array maps;

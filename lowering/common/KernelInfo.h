@@ -49,6 +49,10 @@ struct KernelInfo {
   /// CTAs a multiprocessor. 0: one CTA a tile.
   unsigned ctasPerSm = 0;
   std::vector<TensorMapInfo> tensorMaps; ///< parameters after the slots
+  /// Not 0: CTAs take tiles from one of so many counters of the image. One more
+  /// parameter, an i32 after the maps, says which: no other launch that may run
+  /// at the same time has it. A negative number: no counter, a fixed order.
+  unsigned tileCounters = 0;
   std::string image;        ///< file name of the image, set by who writes it
   llvm::json::Object schedule, precision;
 

@@ -334,12 +334,12 @@ Value nvvm::loadShared32(LocBuilder &b, Value shared, int64_t offset) {
 }
 
 Value nvvm::atomicAdd(LocBuilder &b, Value predicate, Value global,
-                      int64_t offset, int32_t increment) {
-  return PtxAsm(b,
-                llvm::formatv("{{ mov.b32 $0, 0; @$1 "
-                              "atom.acq_rel.gpu.global.add.u32 $0, [$2+{0}], "
-                              "{1}; }",
-                              offset, increment))
+                      int64_t offset, int32_t increment, bool ordered) {
+  return PtxAsm(b, llvm::formatv("{{ mov.b32 $0, 0; @$1 "
+                                 "atom.{2}.gpu.global.add.u32 $0, [$2+{0}], "
+                                 "{1}; }",
+                                 offset, increment,
+                                 ordered ? "acq_rel" : "relaxed"))
       .results(1, b.getI32Type())
       .in(predicate)
       .in(global)
@@ -348,17 +348,20 @@ Value nvvm::atomicAdd(LocBuilder &b, Value predicate, Value global,
       .front();
 }
 
-void nvvm::namedBarrierSync(LocBuilder &b, Value id, unsigned threads) {
-  PtxAsm(b, llvm::formatv("bar.sync $0, {0};", threads)).in(id).memory().emit();
-}
-
-void nvvm::namedBarrierArrive(LocBuilder &b, Value predicate, Value id,
-                              unsigned threads) {
-  PtxAsm(b, llvm::formatv("@$0 bar.arrive $1, {0};", threads))
-      .in(predicate)
+static void namedBarrier(LocBuilder &b, StringRef action, Value id,
+                         unsigned threads) {
+  PtxAsm(b, llvm::formatv("bar.{0} $0, {1};", action, threads))
       .in(id)
       .memory()
       .emit();
+}
+
+void nvvm::syncNamedBarrier(LocBuilder &b, Value id, unsigned threads) {
+  namedBarrier(b, "sync", id, threads);
+}
+
+void nvvm::arriveNamedBarrier(LocBuilder &b, Value id, unsigned threads) {
+  namedBarrier(b, "arrive", id, threads);
 }
 
 void nvvm::stmatrix(LocBuilder &b, Value base, unsigned swizzle, int64_t offset,

@@ -104,18 +104,18 @@ void wgmmaRegisters(LocBuilder &b, mlir::Type element, mlir::ValueRange a,
 /// CTAs of the launch, i32.
 mlir::Value gridSize(LocBuilder &b);
 
+/// Named barrier `id` (i32, 1 to 15) of `threads` threads: those that wait and
+/// those that only arrive together.
+void syncNamedBarrier(LocBuilder &b, mlir::Value id, unsigned threads);
+void arriveNamedBarrier(LocBuilder &b, mlir::Value id, unsigned threads);
+
 /// i32 at `shared`.
 mlir::Value loadShared32(LocBuilder &b, mlir::Value shared, int64_t offset);
 /// Adds to an i32 of global memory where the predicate holds and returns what
-/// was there (elsewhere the result has no meaning). Ordered for the whole GPU.
+/// was there (elsewhere the result has no meaning). `ordered`: what this thread
+/// did before comes before, what it does after comes after, for the whole GPU.
 mlir::Value atomicAdd(LocBuilder &b, mlir::Value predicate, mlir::Value global,
-                      int64_t offset, int32_t increment);
-
-/// Named barriers: `id` (i32) 1 to 15, `threads` of them take part, those that
-/// only arrive counted.
-void namedBarrierSync(LocBuilder &b, mlir::Value id, unsigned threads);
-void namedBarrierArrive(LocBuilder &b, mlir::Value predicate, mlir::Value id,
-                        unsigned threads);
+                      int64_t offset, int32_t increment, bool ordered);
 
 /// Stores 8x8 matrices of 16-bit elements, one of `words` (2 or 4 of them)
 /// each; lane i gives the address of row i % 8 of matrix i / 8. The address is

@@ -6,13 +6,13 @@ using namespace qm;
 using namespace qm::sm90;
 
 /// Named barriers: 0 is the CTA's own.
-static constexpr int64_t firstTurn = 1, firstConsumer = 4;
+static constexpr int64_t firstTurn = 1;
 
 void Ring::initialize() const {
   for (int64_t stage = 0; stage < stages; ++stage) {
     nvvm::mbarrierInit(state.b, state.shared, barriers + 8 * stage, 1);
     nvvm::mbarrierInit(state.b, state.shared, emptyOffset() + 8 * stage,
-                       state.plan.consumers);
+                       arrivals);
   }
 }
 
@@ -33,12 +33,17 @@ Cursor Ring::next(Cursor cursor) const {
 }
 
 void Ring::waitEmpty(Cursor cursor) const {
-  // In the first round the buffers are empty: the phase before the first counts as completed.
+  // In the first round the buffers are empty: the phase before the first counts
+  // as completed.
   nvvm::mbarrierWait(state.b, address(cursor), emptyOffset(), cursor.round ^ 1);
 }
 
 void Ring::expect(Value leader, Cursor cursor, int64_t bytes) const {
   nvvm::mbarrierExpect(state.b, leader, address(cursor), barriers, bytes);
+}
+
+void Ring::announce(Value leader, Cursor cursor) const {
+  nvvm::mbarrierArrive(state.b, leader, address(cursor), barriers);
 }
 
 void Ring::waitFull(Cursor cursor) const {
@@ -55,28 +60,47 @@ void Turns::start() const {
   // As if the last consumer had just had its turn.
   Value last = state.thread.warpgroup.equals(state.plan.consumers);
   emitIf(state.b, last, [&] {
-    nvvm::namedBarrierArrive(state.b, state.boolean(true),
-                             state.i32(firstTurn), 2 * warpgroupThreads);
+    nvvm::arriveNamedBarrier(state.b, state.i32(firstTurn),
+                             2 * warpgroupThreads);
   });
 }
 
 void Turns::enter() const {
   if (state.plan.pingPong)
-    nvvm::namedBarrierSync(state.b, state.thread.warpgroup + (firstTurn - 1),
+    nvvm::syncNamedBarrier(state.b, state.thread.warpgroup + (firstTurn - 1),
                            2 * warpgroupThreads);
 }
 
 void Turns::leave() const {
-  // Warpgroups 1 and 2 have barriers 1 and 2: the other one's is 3 minus one's own.
+  // Warpgroups 1 and 2 have barriers 1 and 2: the other one's is 3 minus one's
+  // own.
   if (state.plan.pingPong)
-    nvvm::namedBarrierArrive(state.b, state.boolean(true),
+    nvvm::arriveNamedBarrier(state.b,
                              state.i32(2 * firstTurn + 1) -
                                  (state.thread.warpgroup + (firstTurn - 1)),
                              2 * warpgroupThreads);
 }
 
-void qm::sm90::syncConsumer(KernelState &state) {
-  nvvm::namedBarrierSync(state.b,
-                         state.thread.warpgroup + (firstConsumer - 1),
-                         warpgroupThreads);
+void Staged::initialize() const {
+  const Plan &plan = state.plan;
+  for (int64_t i = 0; i < plan.consumers * plan.queryBuffers; ++i)
+    nvvm::mbarrierInit(state.b, state.shared, plan.stagedBarriers() + 8 * i,
+                       warpgroupThreads / 32);
+}
+
+Int Staged::address(Int consumer, Cursor query) const {
+  return state.shared + (consumer * state.plan.queryBuffers + query.stage) * 8;
+}
+
+void Staged::announce(Int consumer, Cursor query) const {
+  // Every thread's writes come before its warp's arrival.
+  nvvm::fenceAsyncProxy(state.b);
+  nvvm::warpBarrier(state.b);
+  nvvm::mbarrierArrive(state.b, state.thread.lane.equals(0),
+                       address(consumer, query), state.plan.stagedBarriers());
+}
+
+void Staged::await(Int consumer, Cursor query) const {
+  nvvm::mbarrierWait(state.b, address(consumer, query),
+                     state.plan.stagedBarriers(), query.round);
 }

@@ -1,23 +1,26 @@
 // The computing role as a graph of blocks:
 //
-//   begin ──> first ──> tile ──> head ──> full ⟲ ──┐      full, partial: one step, on a block without and with a mask
-//                        ↑        ↑  └──> more <───┘      more: a partial block, or the end of the tile
-//                        │        └─ partial <─┤
-//                     border <────── end <─────┘          border: the last product of a tile in the shadow of the
-//                                     └──> last           next tile's first scores
+//   begin ──> first ──> tile ──> head ──> full ⟲ ──┐      full, partial: one
+//   step, on a block without and with a mask
+//                        ↑        ↑  └──> more <───┘      more: a partial
+//                        block, or the end of the tile │        └─ partial <─┤
+//                     border <────── end <─────┘          border: the last
+//                     product of a tile in the shadow of the
+//                                     └──> last           next tile's first
+//                                     scores
 //
-// With one query buffer there is no border: a tile is finished by `last` and the next one begins with `first`.
+// With one query buffer there is no border: a tile is finished by `last` and
+// the next one begins with `first`.
 //
-// What changes from tile to tile is an argument of `tile`, what changes from step to step one of head, full and more.
-// Accumulators in flight never meet a branch: inside a step there is none but the rescaling's, between the issue of the
-// scores and that of the value product.
+// What changes from tile to tile is an argument of `tile`, what changes from
+// step to step one of head, full and more. Accumulators in flight never meet a
+// branch that touches them: ptxas would wait for them there.
 #include "lowering/sm90/Consumer.h"
 
 #include "lowering/sm90/Epilogue.h"
 #include "lowering/sm90/KeyBlocks.h"
 #include "lowering/sm90/Products.h"
 #include "lowering/sm90/Scores.h"
-#include "lowering/sm90/TileOrder.h"
 
 using namespace mlir;
 using namespace qm;
@@ -28,10 +31,11 @@ namespace {
 /// What changes from step to step.
 struct StepState {
   Fragment accumulator;
-  Values p; ///< probabilities of the block under way, packed: their product is not issued yet
+  Values p; ///< probabilities of the block under way, packed: their product is
+            ///< not issued yet
   Statistics statistics;
-  Cursor cursor;  ///< of the block under way, in the rings of keys and of values
-  KeyBlock next;  ///< the block after it
+  Cursor cursor; ///< of the block under way, in the rings of keys and of values
+  KeyBlock next; ///< the block after it
   KeyBlockList::Position position;
 
   /// Every value, in one order.
@@ -75,36 +79,37 @@ StepState StepState::withValues(LocBuilder &b, ValueRange values) const {
 
 /// A tile under way: what its steps need and how its end is written.
 struct TileState {
-  TileOrder::Place place;
-  Cursor query;
+  Cursor query, queue; ///< buffer of its Q; entry of the tile after it
   std::unique_ptr<Tile> tile;
   std::unique_ptr<ScoreChain> chain;
   std::unique_ptr<KeyBlockList> blocks;
 
   Values flatten() const {
-    return {place.index, place.edge, query.stage, query.round,
-            tile->batch, tile->head, tile->row};
+    return {query.stage, query.round, queue.stage, queue.round,
+            tile->batch, tile->head,  tile->row};
   }
 };
 
 class Consumer {
 public:
-  Consumer(KernelState &state, Rings &rings, Block *exit)
-      : state(state), b(state.b), rings(rings), exit(exit), order(state),
-        products(state), turns(state),
-        leader(state.thread.inGroup.equals(0)) {}
+  Consumer(KernelState &state, Rings &rings, const TileQueue &queue,
+           Block *exit)
+      : state(state), b(state.b), rings(rings), queue(queue), exit(exit),
+        order(state), products(state), turns(state),
+        leader(state.thread.inGroup.equals(0)),
+        consumer(state.thread.warpgroup - 1) {}
 
   void emit();
 
 private:
-  TileState beginTile(TileOrder::Place place, Cursor query);
+  Upcoming following(const TileState &tile, const Upcoming &like);
+  TileState open(Cursor query, Cursor queue, Int batch, Int head, Int row);
   TileState tileFrom(ValueRange values);
-  StepState beginBlocks(TileState &tile, Fragment &scores, KeyBlock block,
-                        KeyBlockList::Position position, Cursor cursor);
-  StepState firstBlock(TileState &tile, Cursor cursor);
+  StepState beginBlocks(TileState &tile, Fragment &scores, const Upcoming &from,
+                        Cursor cursor);
+  StepState firstBlock(TileState &tile, const Upcoming &from, Cursor cursor);
   void step(TileState &tile, StepState &steps, bool masked);
-  TileState border(TileState &tile, StepState &steps,
-                   TileOrder::Place following);
+  TileState border(TileState &tile, StepState &steps, const Upcoming &upcoming);
   void lastProduct(TileState &tile, StepState &steps);
 
   Block *newBlock(ValueRange like);
@@ -119,11 +124,13 @@ private:
   KernelState &state;
   LocBuilder &b;
   Rings &rings;
+  const TileQueue &queue;
   Block *exit;
   TileOrder order;
   Products products;
   Turns turns;
   Value leader;
+  Int consumer;
 };
 
 } // namespace
@@ -132,19 +139,18 @@ private:
 // Tiles
 //===----------------------------------------------------------------------===//
 
-TileState Consumer::beginTile(TileOrder::Place place, Cursor query) {
-  TileState tile{place, query, std::make_unique<Tile>(order.tile(place)), {}, {}};
-  tile.chain = std::make_unique<ScoreChain>(state, *tile.tile);
-  tile.blocks = std::make_unique<KeyBlockList>(state, *tile.tile);
-  return tile;
+/// The tile after `tile`. Its entry has been in the queue since the last keys
+/// of `tile` were asked for.
+Upcoming Consumer::following(const TileState &tile, const Upcoming &like) {
+  return queue.take(tile.queue, like);
 }
 
-/// The tile whose flattened values these are; its scalars are computed here.
-TileState Consumer::tileFrom(ValueRange v) {
-  auto integer = [&](unsigned i) { return Int(b, v[i]); };
-  TileState tile{{integer(0), integer(1)},
-                 {integer(2), integer(3)},
-                 std::make_unique<Tile>(state, integer(4), integer(5), integer(6)),
+/// What a tile's steps need; its scalars are computed here.
+TileState Consumer::open(Cursor query, Cursor queueEntry, Int batch, Int head,
+                         Int row) {
+  TileState tile{query,
+                 queueEntry,
+                 std::make_unique<Tile>(state, batch, head, row),
                  {},
                  {}};
   tile.chain = std::make_unique<ScoreChain>(state, *tile.tile);
@@ -152,37 +158,41 @@ TileState Consumer::tileFrom(ValueRange v) {
   return tile;
 }
 
-/// Softmax and probabilities of a tile's first block, whose scores are there. The accumulator starts at 0.
-StepState Consumer::beginBlocks(TileState &tile, Fragment &scores,
-                                KeyBlock block,
-                                KeyBlockList::Position position,
-                                Cursor cursor) {
-  tile.chain->apply(scores, block.firstKey, /*masked=*/true);
-  StepState steps{Fragment(state.plan.accumulatorRegisters()),
-                  {},
-                  startSoftmax(state, scores),
-                  cursor,
-                  block,
-                  std::move(position)};
-  return steps;
+TileState Consumer::tileFrom(ValueRange v) {
+  auto integer = [&](unsigned i) { return Int(b, v[i]); };
+  return open({integer(0), integer(1)}, {integer(2), integer(3)}, integer(4),
+              integer(5), integer(6));
 }
 
-StepState Consumer::firstBlock(TileState &tile, Cursor cursor) {
-  KeyBlockList::Position position;
-  KeyBlock block = tile.blocks->first(position);
+/// Softmax of a tile's first block, whose scores are there. The accumulator
+/// starts at 0.
+StepState Consumer::beginBlocks(TileState &tile, Fragment &scores,
+                                const Upcoming &from, Cursor cursor) {
+  KeyBlockList::Position position = from.position;
+  KeyBlock next = tile.blocks->next(position, from.block);
+  tile.chain->apply(scores, from.block.firstKey, /*masked=*/true);
+  return {Fragment(state.plan.accumulatorRegisters()),
+          {},
+          startSoftmax(state, scores),
+          cursor,
+          next,
+          std::move(position)};
+}
+
+/// The first block of a tile before which nothing is under way.
+StepState Consumer::firstBlock(TileState &tile, const Upcoming &from,
+                               Cursor cursor) {
   rings.query.waitFull(tile.query);
   rings.key.waitFull(cursor);
   turns.enter();
   Fragment scores =
-      products.issueScores(queryRows(state, tile.query), cursor);
+      products.issueScores(queryRows(state, tile.query, consumer), cursor);
   turns.leave();
   products.waitForScores(scores, /*accumulationUnderWay=*/false);
   rings.key.release(leader, cursor);
-  StepState steps =
-      beginBlocks(tile, scores, block, std::move(position), cursor);
+  StepState steps = beginBlocks(tile, scores, from, cursor);
   steps.p = packProbabilities(state, scores);
   llvm::fill(steps.accumulator.values, state.f32(0.0f));
-  steps.next = tile.blocks->next(steps.position, block);
   return steps;
 }
 
@@ -196,56 +206,59 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
   steps.cursor = rings.key.next(before);
   rings.key.waitFull(steps.cursor);
   turns.enter();
-  Fragment scores =
-      products.issueScores(queryRows(state, tile.query), steps.cursor);
-  rescale(state, steps.accumulator, steps.statistics); // in the shadow of the scores
+  Fragment scores = products.issueScores(queryRows(state, tile.query, consumer),
+                                         steps.cursor);
+  rescale(state, steps.accumulator,
+          steps.statistics); // in the shadow of the scores
   rings.value.waitFull(before);
   products.issueAccumulate(steps.accumulator, steps.p, before);
   turns.leave();
+  steps.next = tile.blocks->next(steps.position, block);
   products.waitForScores(scores, /*accumulationUnderWay=*/true);
   rings.key.release(leader, steps.cursor);
   // In the shadow of the accumulation and of the other consumer's products.
   tile.chain->apply(scores, block.firstKey, masked);
   stepSoftmax(state, scores, steps.statistics);
+  // Without turns the consumer's own product has to hide the softmax.
+  if (!state.plan.pingPong)
+    nvvm::wgmmaOrder(b, arith::AddFOp::create(b, steps.statistics.sum[0],
+                                              steps.statistics.sum[1]));
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, before);
   steps.p = packProbabilities(state, scores); // P's registers are free only now
-  steps.next = tile.blocks->next(steps.position, block);
 }
 
-/// From the last block of `tile` to the first of the tile at `following`, whose scores are issued ahead of the last
-/// product. `steps` becomes the new tile's.
+/// From the last block of `tile` to the first of the upcoming one, whose scores
+/// are issued ahead of the last product. `steps` becomes the new tile's.
 TileState Consumer::border(TileState &tile, StepState &steps,
-                           TileOrder::Place following) {
-  TileState then = beginTile(following, rings.query.next(tile.query));
-  KeyBlockList::Position position;
-  KeyBlock block = then.blocks->first(position);
+                           const Upcoming &upcoming) {
+  TileState then = open(rings.query.next(tile.query), queue.next(tile.queue),
+                        upcoming.batch, upcoming.head, upcoming.row);
   Cursor before = steps.cursor, cursor = rings.key.next(before);
   rings.query.waitFull(then.query);
   rings.key.waitFull(cursor);
   turns.enter();
   Fragment scores =
-      products.issueScores(queryRows(state, then.query), cursor);
+      products.issueScores(queryRows(state, then.query, consumer), cursor);
   rescale(state, steps.accumulator, steps.statistics);
   rings.value.waitFull(before);
   products.issueAccumulate(steps.accumulator, steps.p, before);
   turns.leave();
   products.waitForScores(scores, /*accumulationUnderWay=*/true);
   rings.key.release(leader, cursor);
-  StepState begun =
-      beginBlocks(then, scores, block, std::move(position), cursor);
+  StepState begun = beginBlocks(then, scores, upcoming, cursor);
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, before);
-  emitEpilogue(state, rings, leader, *tile.tile, tile.query,
-               steps.accumulator, steps.statistics);
+  emitEpilogue(state, *tile.tile, tile.query, steps.accumulator,
+               steps.statistics);
   begun.p = packProbabilities(state, scores);
   llvm::fill(begun.accumulator.values, state.f32(0.0f));
-  begun.next = then.blocks->next(begun.position, block);
   steps = std::move(begun);
   return then;
 }
 
-/// The last product of a tile that no other tile follows in the pipeline, and its epilogue.
+/// The last product of a tile that no other tile follows in the pipeline, and
+/// its epilogue.
 void Consumer::lastProduct(TileState &tile, StepState &steps) {
   turns.enter();
   rescale(state, steps.accumulator, steps.statistics);
@@ -254,8 +267,8 @@ void Consumer::lastProduct(TileState &tile, StepState &steps) {
   turns.leave();
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, steps.cursor);
-  emitEpilogue(state, rings, leader, *tile.tile, tile.query,
-               steps.accumulator, steps.statistics);
+  emitEpilogue(state, *tile.tile, tile.query, steps.accumulator,
+               steps.statistics);
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,21 +286,32 @@ Block *Consumer::newBlock(ValueRange like) {
 void Consumer::emit() {
   bool drains = state.plan.queryBuffers == 1;
   turns.start();
-  TileOrder::Place start = order.first();
-  Cursor query = Cursor::start(state), cursor = Cursor::start(state);
-  Values begin{start.index, start.edge, query.stage,
-               query.round, cursor.stage, cursor.round};
+  auto concat = [](ValueRange a, ValueRange rest) {
+    Values all(a);
+    llvm::append_range(all, rest);
+    return all;
+  };
+  auto flatten = [](Cursor query, Cursor queue, Cursor key) {
+    return Values{query.stage, query.round, queue.stage,
+                  queue.round, key.stage,   key.round};
+  };
+  Cursor start = Cursor::start(state);
+  Upcoming opening = Upcoming::lookUp(state, order, order.first());
+  Values begin = concat(flatten(start, start, start), opening.flatten());
   Block *first = newBlock(begin);
-  branch(order.exists(start), first, begin, exit, {});
+  branch(opening.exists, first, begin, exit, {});
 
   b.setInsertionPointToStart(first);
-  auto argument = [&](unsigned i) { return Int(b, first->getArgument(i)); };
-  TileState opening =
-      beginTile({argument(0), argument(1)}, {argument(2), argument(3)});
-  StepState opened = firstBlock(opening, {argument(4), argument(5)});
-  Values tileValues = opening.flatten(), stepValues = opened.flatten(b);
-  Values both = tileValues;
-  llvm::append_range(both, stepValues);
+  auto cursor = [&](unsigned i) {
+    return Cursor{{b, first->getArgument(i)}, {b, first->getArgument(i + 1)}};
+  };
+  Upcoming from =
+      Upcoming::from(b, ValueRange(first->getArguments()).drop_front(6));
+  TileState opened =
+      open(cursor(0), cursor(2), from.batch, from.head, from.row);
+  StepState begun = firstBlock(opened, from, cursor(4));
+  Values tileValues = opened.flatten(), stepValues = begun.flatten(b);
+  Values both = concat(tileValues, stepValues);
   Block *tileBlock = newBlock(both), *head = newBlock(stepValues);
   Block *full = newBlock(stepValues), *more = newBlock(stepValues);
   Block *partial = newBlock({}), *end = newBlock({});
@@ -300,20 +324,20 @@ void Consumer::emit() {
   jump(head, arguments.drop_front(tileValues.size()));
   auto toStep = [&](const StepState &steps) {
     Values values = steps.flatten(b);
-    Value isFull = arith::AndIOp::create(b, steps.next.exists(state),
-                                         steps.next.full);
+    Value isFull =
+        arith::AndIOp::create(b, steps.next.exists(state), steps.next.full);
     branch(isFull, full, values, more, values);
   };
   b.setInsertionPointToStart(head);
-  toStep(opened.withValues(b, head->getArguments()));
+  toStep(begun.withValues(b, head->getArguments()));
 
   b.setInsertionPointToStart(full);
-  StepState steps = opened.withValues(b, full->getArguments());
+  StepState steps = begun.withValues(b, full->getArguments());
   step(tile, steps, /*masked=*/false);
   toStep(steps);
 
   b.setInsertionPointToStart(more);
-  const StepState atMore = opened.withValues(b, more->getArguments());
+  const StepState atMore = begun.withValues(b, more->getArguments());
   branch(atMore.next.exists(state), partial, {}, end, {});
 
   b.setInsertionPointToStart(partial);
@@ -323,25 +347,23 @@ void Consumer::emit() {
 
   b.setInsertionPointToStart(end);
   steps = atMore;
-  TileOrder::Place following = order.next(tile.place);
   if (drains) {
     lastProduct(tile, steps);
-    Cursor nextQuery = rings.query.next(tile.query);
-    Cursor nextKey = rings.key.next(steps.cursor);
-    branch(order.exists(following), first,
-           Values{following.index, following.edge, nextQuery.stage,
-                  nextQuery.round, nextKey.stage, nextKey.round},
-           exit, {});
+    Upcoming upcoming = following(tile, opening);
+    Values next =
+        concat(flatten(rings.query.next(tile.query), queue.next(tile.queue),
+                       rings.key.next(steps.cursor)),
+               upcoming.flatten());
+    branch(upcoming.exists, first, next, exit, {});
     return;
   }
+  Upcoming upcoming = following(tile, opening);
   Block *borderBlock = newBlock({}), *last = newBlock({});
-  branch(order.exists(following), borderBlock, {}, last, {});
+  branch(upcoming.exists, borderBlock, {}, last, {});
 
   b.setInsertionPointToStart(borderBlock);
-  TileState then = border(tile, steps, following);
-  both = then.flatten();
-  llvm::append_range(both, steps.flatten(b));
-  jump(tileBlock, both);
+  TileState then = border(tile, steps, upcoming);
+  jump(tileBlock, concat(then.flatten(), steps.flatten(b)));
 
   b.setInsertionPointToStart(last);
   steps = atMore;
@@ -349,6 +371,7 @@ void Consumer::emit() {
   jump(exit, {});
 }
 
-void qm::sm90::emitConsumer(KernelState &state, Rings &rings, Block *exit) {
-  Consumer(state, rings, exit).emit();
+void qm::sm90::emitConsumer(KernelState &state, Rings &rings,
+                            const TileQueue &queue, Block *exit) {
+  Consumer(state, rings, queue, exit).emit();
 }

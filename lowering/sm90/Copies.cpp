@@ -21,9 +21,12 @@ void TileLoader::emit(Value leader, Cursor cursor, Int batch, Int head,
 }
 
 Rings::Rings(KernelState &state)
-    : query(state, state.plan.queryBarriers(), state.plan.queryBuffers),
-      key(state, state.plan.keyBarriers(), state.plan.stages),
-      value(state, state.plan.valueBarriers(), state.plan.stages),
+    : query(state, state.plan.queryBarriers(), state.plan.queryBuffers,
+            state.plan.consumers),
+      key(state, state.plan.keyBarriers(), state.plan.stages,
+          state.plan.consumers),
+      value(state, state.plan.valueBarriers(), state.plan.stages,
+            state.plan.consumers),
       loadQuery(state, query, state.queryMap, state.program.query,
                 state.plan.tileM, state.plan.headDim, state.plan.queryOffset(),
                 state.plan.queryBufferBytes()),
@@ -34,9 +37,8 @@ Rings::Rings(KernelState &state)
                  state.plan.tileN, state.plan.valueDim,
                  state.plan.valueOffset(), state.plan.valueBytes()) {}
 
-Int qm::sm90::queryRows(KernelState &state, Cursor query) {
+Int qm::sm90::queryRows(KernelState &state, Cursor query, Int consumer) {
   const Plan &plan = state.plan;
-  Int consumer = state.thread.warpgroup - 1;
   return state.shared + plan.queryOffset() +
          query.stage * plan.queryBufferBytes() +
          consumer * (consumerRows * panelRowBytes);

@@ -1,25 +1,34 @@
-// Tiles between global and shared memory by tensor copies: one box of 64 columns a panel.
+// Tiles between global and shared memory by tensor copies: one box of 64
+// columns a panel.
 #pragma once
 
 #include "lowering/sm90/Barriers.h"
 
 namespace qm::sm90 {
 
-/// Producer: copies rows from `row` on of the operand that `load` reads into the buffer of `ring` at `cursor`, once it is
-/// empty. Rows and columns past the extents become zeros and are not read. `leader` holds for one lane.
+/// Producer: copies rows from `row` on of the operand that `load` reads into
+/// the buffer of `ring` at `cursor`, once it is empty. Rows and columns past
+/// the extents become zeros and are not read. `leader` holds for one lane.
 class TileLoader {
 public:
-  /// `buffer`: offset of buffer 0 of the ring in shared memory, `bufferBytes` from one to the next; tiles of `rows`.
-  TileLoader(KernelState &state, const Ring &ring, mlir::Value map, attn::LoadTileOp load, int64_t rows,
-             int64_t columns, int64_t buffer, int64_t bufferBytes)
+  /// `buffer`: offset of buffer 0 of the ring in shared memory, `bufferBytes`
+  /// from one to the next; tiles of `rows`.
+  TileLoader(KernelState &state, const Ring &ring, mlir::Value map,
+             attn::LoadTileOp load, int64_t rows, int64_t columns,
+             int64_t buffer, int64_t bufferBytes)
       : state(state), ring(ring), map(map), batchOperand(load.getBatch()),
-        headOperand(load.getHead()), rows(rows), columns(columns), buffer(buffer),
-        bufferBytes(bufferBytes) {}
+        headOperand(load.getHead()), rows(rows), columns(columns),
+        buffer(buffer), bufferBytes(bufferBytes) {}
 
-  void emit(mlir::Value leader, Cursor cursor, Int batch, Int head, Int row) const;
+  void emit(mlir::Value leader, Cursor cursor, Int batch, Int head,
+            Int row) const;
   /// Batch and head of the operand for a query tile.
-  Int batch(const Tile &tile) const { return {state.b, tile.scalars.lookupOrDefault(batchOperand)}; }
-  Int head(const Tile &tile) const { return {state.b, tile.scalars.lookupOrDefault(headOperand)}; }
+  Int batch(const Tile &tile) const {
+    return {state.b, tile.scalars.lookupOrDefault(batchOperand)};
+  }
+  Int head(const Tile &tile) const {
+    return {state.b, tile.scalars.lookupOrDefault(headOperand)};
+  }
 
 private:
   KernelState &state;
@@ -37,7 +46,8 @@ struct Rings {
   explicit Rings(KernelState &state);
 };
 
-/// Consumer: the address of its 64 rows of query buffer `cursor`.
-Int queryRows(KernelState &state, Cursor query);
+/// The address of the 64 rows of a consumer (i32, from 0) in query buffer
+/// `query`.
+Int queryRows(KernelState &state, Cursor query, Int consumer);
 
 } // namespace qm::sm90

@@ -10,7 +10,8 @@ using namespace qm::sm90;
 
 static constexpr int64_t chunkBytes = 16; ///< unit of the swizzle
 
-/// Adds up the lanes' sums; the inverse of each row's sum (0 for an empty row) and its lse.
+/// Adds up the lanes' sums; the inverse of each row's sum (0 for an empty row)
+/// and its lse.
 static std::pair<Values, Values> finishRows(KernelState &state,
                                             const Statistics &statistics) {
   LocBuilder &b = state.b;
@@ -26,8 +27,7 @@ static std::pair<Values, Values> finishRows(KernelState &state,
         arith::SelectOp::create(b, empty, zero, nvvm::rcpApprox(b, sum)));
     Value log2 = arith::AddFOp::create(
         b,
-        arith::MulFOp::create(b, max,
-                              state.f32(state.program.exponentFactor)),
+        arith::MulFOp::create(b, max, state.f32(state.program.exponentFactor)),
         nvvm::log2Approx(b, sum));
     Value ln = arith::MulFOp::create(b, log2, state.f32(float(M_LN2)));
     lse.push_back(arith::SelectOp::create(
@@ -48,30 +48,33 @@ static void storeLse(KernelState &state, Tile &tile, const Values &lse) {
               (state.thread.warpgroup - 1) * consumerRows;
   for (auto [index, value] : llvm::enumerate(lse)) {
     Int row = first + rowInConsumer(state, index);
-    Value writes = arith::AndIOp::create(
-        b, (state.thread.lane % 4).equals(0),
-        row.lessThan(state.arguments.extent(tensor, 2)));
+    Value writes =
+        arith::AndIOp::create(b, (state.thread.lane % 4).equals(0),
+                              row.lessThan(state.arguments.extent(tensor, 2)));
     emitIf(b, writes, [&] {
-      nvvm::storeGlobal(b,
-                        state.arguments.elementAddress(
-                            tensor, {scalarOf(state, tile, store.getBatch()),
-                                     scalarOf(state, tile, store.getHead()), row}),
-                        value);
+      nvvm::storeGlobal(
+          b,
+          state.arguments.elementAddress(
+              tensor, {scalarOf(state, tile, store.getBatch()),
+                       scalarOf(state, tile, store.getHead()), row}),
+          value);
     });
   }
 }
 
-/// Writes the accumulator, times `inverse`, to the consumer's rows at `rows` as 16-bit elements, swizzled as the tensor
-/// store expects it: chunk c of row r lies at chunk c ^ (r % 8).
+/// Writes the accumulator, times `inverse`, to the consumer's rows at `rows` as
+/// 16-bit elements, swizzled as the tensor store expects it: chunk c of row r
+/// lies at chunk c ^ (r % 8).
 static void stageOutput(KernelState &state, Int rows, Fragment &accumulator,
                         const Values &inverse) {
   LocBuilder &b = state.b;
   const Plan &plan = state.plan;
   Int lane = state.thread.lane;
-  // Lane i gives the row of matrix i / 8: rows 0-7 and 8-15 of 8 columns, then of the next 8.
+  // Lane i gives the row of matrix i / 8: rows 0-7 and 8-15 of 8 columns, then
+  // of the next 8.
   Int row = state.thread.warp * 16 + lane % 16;
-  Int base = rows + row * panelRowBytes +
-             (((lane / 16) ^ (row % 8)) * chunkBytes);
+  Int base =
+      rows + row * panelRowBytes + (((lane / 16) ^ (row % 8)) * chunkBytes);
   Values words;
   for (auto [e, value] : llvm::enumerate(accumulator.values))
     value = arith::MulFOp::create(b, value, inverse[Fragment::rowOf(e)]);
@@ -87,31 +90,64 @@ static void stageOutput(KernelState &state, Int rows, Fragment &accumulator,
   }
 }
 
-void qm::sm90::emitEpilogue(KernelState &state, Rings &rings, Value leader,
-                            Tile &tile, Cursor query, Fragment &accumulator,
+void qm::sm90::emitEpilogue(KernelState &state, Tile &tile, Cursor query,
+                            Fragment &accumulator,
                             const Statistics &statistics) {
-  LocBuilder &b = state.b;
-  const Plan &plan = state.plan;
+  Int consumer = state.thread.warpgroup - 1;
   auto [inverse, lse] = finishRows(state, statistics);
   if (state.program.storeLse)
     storeLse(state, tile, lse);
-  Int rows = queryRows(state, query);
-  stageOutput(state, rows, accumulator, inverse);
-  nvvm::fenceAsyncProxy(b);
-  syncConsumer(state);
+  stageOutput(state, queryRows(state, query, consumer), accumulator, inverse);
+  Staged(state).announce(consumer, query);
+}
+
+/// Stores a consumer's rows of `tile` from query buffer `query`; one thread.
+static void storeStaged(KernelState &state, Rings &rings, Int consumer,
+                        Tile &tile, Cursor query) {
+  LocBuilder &b = state.b;
+  const Plan &plan = state.plan;
   attn::StoreTileOp store = state.program.storeOutput;
-  emitIf(b, leader, [&] {
-    Int row = scalarOf(state, tile, store.getRow()) +
-              (state.thread.warpgroup - 1) * consumerRows;
-    for (int64_t panel = 0; panel < panels(plan.valueDim); ++panel)
-      nvvm::tensorStore(b, state.boolean(true), state.outputMap,
-                        {state.i32(panel * panelColumns), row,
-                         scalarOf(state, tile, store.getHead()),
-                         scalarOf(state, tile, store.getBatch())},
-                        rows, panel * plan.tileM * panelRowBytes);
-    nvvm::bulkCommit(b);
-    // The buffer may be filled again once the store has read it.
-    nvvm::bulkWaitRead(b);
-    rings.query.release(state.boolean(true), query);
-  });
+  Int rows = queryRows(state, query, consumer);
+  Int row = scalarOf(state, tile, store.getRow()) + consumer * consumerRows;
+  for (int64_t panel = 0; panel < panels(plan.valueDim); ++panel)
+    nvvm::tensorStore(b, state.boolean(true), state.outputMap,
+                      {state.i32(panel * panelColumns), row,
+                       scalarOf(state, tile, store.getHead()),
+                       scalarOf(state, tile, store.getBatch())},
+                      rows, panel * plan.tileM * panelRowBytes);
+  nvvm::bulkCommit(b);
+  nvvm::bulkWaitRead(b);
+  rings.query.release(state.boolean(true), query);
+}
+
+void qm::sm90::emitStorer(KernelState &state, Rings &rings,
+                          const TileQueue &queue) {
+  LocBuilder &b = state.b;
+  TileOrder order(state);
+  Int consumer = state.thread.warp - 1;
+  Value leader = state.thread.lane.equals(0);
+  Cursor start = Cursor::start(state);
+  Upcoming first = Upcoming::lookUp(state, order, order.first());
+  Values inits{start.stage, start.round, start.stage, start.round};
+  llvm::append_range(inits, first.flatten());
+  // Order: place in the queue of the tile after it, query buffer, tile.
+  emitWhile(
+      b, inits,
+      [&](ValueRange v) -> Value {
+        return Upcoming::from(b, v.drop_front(4)).exists;
+      },
+      [&](ValueRange v) -> Values {
+        Cursor place{{b, v[0]}, {b, v[1]}}, query{{b, v[2]}, {b, v[3]}};
+        Upcoming current = Upcoming::from(b, v.drop_front(4));
+        Tile tile(state, current.batch, current.head, current.row);
+        Staged(state).await(consumer, query);
+        emitIf(b, leader,
+               [&] { storeStaged(state, rings, consumer, tile, query); });
+        Upcoming following = queue.take(place, first);
+        place = queue.next(place);
+        query = rings.query.next(query);
+        Values next{place.stage, place.round, query.stage, query.round};
+        llvm::append_range(next, following.flatten());
+        return next;
+      });
 }

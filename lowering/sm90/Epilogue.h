@@ -3,12 +3,20 @@
 
 #include "lowering/sm90/Copies.h"
 #include "lowering/sm90/Softmax.h"
+#include "lowering/sm90/TileOrder.h"
 
 namespace qm::sm90 {
 
-/// Normalises, stores O through the consumer's own rows of the query buffer (its Q is dead) by one tensor store, and lse;
-/// then gives the query buffer back. `leader` holds for one thread of the consumer.
-void emitEpilogue(KernelState &state, Rings &rings, mlir::Value leader, Tile &tile, Cursor query,
+/// Consumer: normalises, stores lse, and stages O in its own rows of the query
+/// buffer (their Q is dead).
+void emitEpilogue(KernelState &state, Tile &tile, Cursor query,
                   Fragment &accumulator, const Statistics &statistics);
+
+/// The role of a warp beside the loading one, one for each consumer: stores
+/// what the consumer staged, tile after tile, by tensor copies, and gives the
+/// query buffer back when they have read it. The consumer itself never waits
+/// for that.
+///
+void emitStorer(KernelState &state, Rings &rings, const TileQueue &queue);
 
 } // namespace qm::sm90

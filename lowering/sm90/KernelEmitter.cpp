@@ -2,6 +2,7 @@
 #include "lowering/sm90/KernelEmitter.h"
 
 #include "lowering/sm90/Consumer.h"
+#include "lowering/sm90/Epilogue.h"
 #include "lowering/sm90/Producer.h"
 
 using namespace mlir;
@@ -10,20 +11,23 @@ using namespace qm::sm90;
 
 static Thread readThread(LocBuilder &b) {
   Int index(b, nvvm::readSpecial(b, nvvm::Special::ThreadX));
-  // Broadcast: ptxas then knows that these are uniform in the warp and keeps what is derived from them, descriptors above
-  // all, in uniform registers.
+  // Broadcast: ptxas then knows that these are uniform in the warp and keeps
+  // what is derived from them, descriptors above all, in uniform registers.
   Int warp(b, nvvm::broadcastLane0(b, index / 32));
   return {warp / 4, warp % 4, index % 32, index % warpgroupThreads};
 }
 
 /// One thread initialises all barriers, then everyone may use them.
-static void initializeBarriers(KernelState &state, Rings &rings) {
+static void initializeBarriers(KernelState &state, Rings &rings,
+                               const TileQueue &queue) {
   LocBuilder &b = state.b;
-  Value firstThread = arith::AndIOp::create(
-      b, state.thread.warpgroup.equals(0), state.thread.inGroup.equals(0));
+  Value firstThread = arith::AndIOp::create(b, state.thread.warpgroup.equals(0),
+                                            state.thread.inGroup.equals(0));
   emitIf(b, firstThread, [&] {
     for (const Ring *ring : {&rings.query, &rings.key, &rings.value})
       ring->initialize();
+    Staged(state).initialize();
+    queue.initialize();
     nvvm::mbarrierInitFence(b);
   });
   nvvm::barrier(b);
@@ -45,13 +49,18 @@ FailureOr<LLVM::LLVMFuncOp> qm::sm90::emitKernel(attn::KernelOp kernel) {
   Values maps = nvvm::addTensorMaps(b, function, info.tensorMaps.size());
   Arguments arguments(b, kernel, function.getArgument(0));
   Int shared(b, nvvm::dynamicShared(b, kernel->getParentOp()));
-  KernelState state{b,       *plan,   *program, arguments, readThread(b),
-                    shared,  maps[0], maps[1],  maps[2],   maps[3]};
+  KernelState state{b,      *plan,   *program, arguments, readThread(b),
+                    shared, maps[0], maps[1],  maps[2],   maps[3]};
   Rings rings(state);
-  initializeBarriers(state, rings);
+  TileOrder order(state);
+  Value which =
+      plan->tileCounters ? nvvm::addScalarParameter(b, function) : Value();
+  TileQueue queue(state, order, which);
+  initializeBarriers(state, rings, queue);
 
   Region &body = function.getBody();
   Block *producer = b.createBlock(&body), *load = b.createBlock(&body),
+        *others = b.createBlock(&body), *store = b.createBlock(&body),
         *consumer = b.createBlock(&body), *exit = b.createBlock(&body);
   b.setInsertionPointToEnd(&body.front());
   cf::CondBranchOp::create(b, state.thread.warpgroup.equals(0), producer,
@@ -59,15 +68,22 @@ FailureOr<LLVM::LLVMFuncOp> qm::sm90::emitKernel(attn::KernelOp kernel) {
 
   b.setInsertionPointToEnd(producer);
   nvvm::setMaxRegisters(b, /*increase=*/false, plan->producerRegisters);
-  // One warp loads; the others only gave their registers away.
-  cf::CondBranchOp::create(b, state.thread.warp.equals(0), load, exit);
+  // One warp loads, one for each consumer stores.
+  cf::CondBranchOp::create(b, state.thread.warp.equals(0), load, others);
   b.setInsertionPointToEnd(load);
-  emitProducer(state, rings);
+  emitProducer(state, rings, queue);
+  cf::BranchOp::create(b, exit);
+
+  b.setInsertionPointToEnd(others);
+  cf::CondBranchOp::create(
+      b, state.thread.warp.atMost(state.i32(plan->consumers)), store, exit);
+  b.setInsertionPointToEnd(store);
+  emitStorer(state, rings, queue);
   cf::BranchOp::create(b, exit);
 
   b.setInsertionPointToEnd(consumer);
   nvvm::setMaxRegisters(b, /*increase=*/true, plan->consumerRegisters);
-  emitConsumer(state, rings, exit);
+  emitConsumer(state, rings, queue, exit);
 
   b.setInsertionPointToEnd(exit);
   LLVM::ReturnOp::create(b, ValueRange());

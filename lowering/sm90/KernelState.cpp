@@ -30,7 +30,8 @@ Int qm::sm90::firstColumn(KernelState &state) {
   return (state.thread.lane % 4) * 2;
 }
 
-void qm::sm90::emitIf(LocBuilder &b, Value condition, function_ref<void()> then) {
+void qm::sm90::emitIf(LocBuilder &b, Value condition,
+                      function_ref<void()> then) {
   auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.thenBlock());

@@ -17,7 +17,8 @@ using nvvm::Values;
 using sm80::Arguments;
 using sm80::Int;
 
-/// Where a thread is. `warpgroup` and `warp` are known to be uniform in the warp.
+/// Where a thread is. `warpgroup` and `warp` are known to be uniform in the
+/// warp.
 struct Thread {
   Int warpgroup; ///< 0: producer, else consumer + 1
   Int warp;      ///< in the warpgroup
@@ -32,7 +33,8 @@ struct KernelState {
   Arguments &arguments;
   Thread thread;
   Int shared; ///< i32 address of the CTA's shared memory
-  mlir::Value queryMap, keyMap, valueMap, outputMap; ///< i64 addresses of tensor maps
+  mlir::Value queryMap, keyMap, valueMap,
+      outputMap; ///< i64 addresses of tensor maps
 
   mlir::Value f32(float value) const {
     return mlir::arith::ConstantOp::create(b, b.getF32FloatAttr(value));
@@ -52,8 +54,9 @@ struct Tile {
   Tile(KernelState &state, Int batch, Int head, Int row);
 };
 
-/// f32 of a 64 x n tile spread over a warpgroup, as wgmma has it: of its `values`, e % 4 < 2 lie in row lane / 4 of the
-/// warp's 16 rows, the others 8 rows below; value e lies in column 8 (e / 4) + 2 (lane % 4) + e % 2.
+/// f32 of a 64 x n tile spread over a warpgroup, as wgmma has it: of its
+/// `values`, e % 4 < 2 lie in row lane / 4 of the warp's 16 rows, the others 8
+/// rows below; value e lies in column 8 (e / 4) + 2 (lane % 4) + e % 2.
 struct Fragment {
   Values values;
 
@@ -65,17 +68,23 @@ struct Fragment {
 };
 /// Row of a consumer's 64 rows that the thread's row `row` (0 or 1) is.
 Int rowInConsumer(KernelState &state, unsigned row);
-/// Column of the tile that the thread's column 0 is; column c is columnOffset(c) further.
+/// Column of the tile that the thread's column 0 is; column c is
+/// columnOffset(c) further.
 Int firstColumn(KernelState &state);
-constexpr int64_t columnOffset(unsigned column) { return column / 2 * 8 + column % 2; }
+constexpr int64_t columnOffset(unsigned column) {
+  return column / 2 * 8 + column % 2;
+}
 
 /// Emits `then` where the condition holds.
-void emitIf(LocBuilder &b, mlir::Value condition, llvm::function_ref<void()> then);
+void emitIf(LocBuilder &b, mlir::Value condition,
+            llvm::function_ref<void()> then);
 /// scf.if that yields what `then` returns, or `otherwise`.
 Values emitIf(LocBuilder &b, mlir::Value condition, mlir::ValueRange otherwise,
               llvm::function_ref<Values()> then);
-/// scf.while whose carried values start as `inits`; `condition` and `body` see the current ones, `body` returns the next.
-Values emitWhile(LocBuilder &b, mlir::ValueRange inits, llvm::function_ref<mlir::Value(mlir::ValueRange)> condition,
+/// scf.while whose carried values start as `inits`; `condition` and `body` see
+/// the current ones, `body` returns the next.
+Values emitWhile(LocBuilder &b, mlir::ValueRange inits,
+                 llvm::function_ref<mlir::Value(mlir::ValueRange)> condition,
                  llvm::function_ref<Values(mlir::ValueRange)> body);
 
 } // namespace qm::sm90

@@ -74,8 +74,7 @@ std::pair<Value, Value> KeyBlockList::classify(Int base) {
   Int lastRow = (tile.row + plan.tileM).min(queries) - 1;
   SmallVector<Value> kinds =
       region->emit(b, {tile.row, lastRow, firstKey, lastKey}, 0, 0);
-  Value needed =
-      arith::AndIOp::create(b, kinds[0], firstKey.lessThan(keys));
+  Value needed = arith::AndIOp::create(b, kinds[0], firstKey.lessThan(keys));
   Value full = arith::AndIOp::create(b, kinds[1], isWhole(firstKey));
   return {nvvm::ballot(b, needed), nvvm::ballot(b, full)};
 }
@@ -99,9 +98,8 @@ KeyBlock KeyBlockList::nextClassified(Position &position) {
       });
   Int base(b, position[0]), needed(b, position[1]), full(b, position[2]);
   Int bit(b, math::CountTrailingZerosOp::create(b, needed)); // 32 if none
-  Int firstKey(b, arith::SelectOp::create(
-                      b, needed.equals(0), state.i32(-1),
-                      (base + bit) * state.plan.tileN));
+  Int firstKey(b, arith::SelectOp::create(b, needed.equals(0), state.i32(-1),
+                                          (base + bit) * state.plan.tileN));
   position[1] = needed & (needed - 1);
   return {firstKey, ((full >> (bit & 31)) & 1).equals(1)};
 }

@@ -1,9 +1,11 @@
-// Which key blocks a query tile needs, in ascending order. Producer and consumers each go through the list by themselves and
-// find the same blocks: under a mask the classify region (the mask lifted to intervals) is run for 32 blocks at a time, one a
-// lane, and two ballots give the list of all 32.
+// Which key blocks a query tile needs, in ascending order. Producer and
+// consumers each go through the list by themselves and find the same blocks:
+// under a mask the classify region (the mask lifted to intervals) is run for 32
+// blocks at a time, one a lane, and two ballots give the list of all 32.
 //
-// Every tile has at least one block: where no key may be kept it is an absent one, past the last key. Tensor copies fill
-// it with zeros without reading memory, and every key of it is masked.
+// Every tile has at least one block: where no key may be kept it is an absent
+// one, past the last key. Tensor copies fill it with zeros without reading
+// memory, and every key of it is masked.
 #pragma once
 
 #include "lowering/sm80/ElementRegion.h"
@@ -15,7 +17,9 @@ struct KeyBlock {
   Int firstKey;     ///< negative: the list has ended
   mlir::Value full; ///< i1: every key is there and no pair is masked
 
-  mlir::Value exists(KernelState &state) const { return state.i32(-1).lessThan(firstKey); }
+  mlir::Value exists(KernelState &state) const {
+    return state.i32(-1).lessThan(firstKey);
+  }
 };
 
 class KeyBlockList {
@@ -23,7 +27,8 @@ public:
   /// The list of `tile`. What does not differ between blocks is emitted here.
   KeyBlockList(KernelState &state, Tile &tile);
 
-  /// How far the list has been read: values that travel round loops. Their number depends on the kernel only.
+  /// How far the list has been read: values that travel round loops. Their
+  /// number depends on the kernel only.
   using Position = Values;
   static unsigned positionSize(KernelState &state);
 

@@ -8,8 +8,9 @@ class OpPassManager;
 
 namespace qm::sm90 {
 
-/// On a module: scheduled attn.kernel for sm_90a -> llvm.func in the LLVM and NVVM dialects. Kernels for other targets are
-/// left alone. lowering/ptx/EmitPtx.h takes the result to PTX.
+/// On a module: scheduled attn.kernel for sm_90a -> llvm.func in the LLVM and
+/// NVVM dialects. Kernels for other targets are left alone.
+/// lowering/ptx/EmitPtx.h takes the result to PTX.
 void buildSm90Pipeline(mlir::OpPassManager &manager);
 
 /// Dialects and translations that the pipeline and EmitPtx need.

@@ -3,6 +3,7 @@
 #include "lowering/sm90/Plan.h"
 
 #include "dialect/Diagnostics.h"
+#include "lowering/common/KernelInfo.h"
 #include "lowering/common/TargetInfo.h"
 
 using namespace mlir;
@@ -24,10 +25,10 @@ static LogicalResult checkHeadDim(attn::KernelOp kernel, StringRef what,
                         << what << " head dim " << size
                         << " is not supported on sm_90a; multiples of 8 up to "
                            "256 are",
-                    size > 256 ? "split the head, or use --arch=cpu"
-                               : "pad the head dim to " +
-                                     Twine((size + 7) / 8 * 8) +
-                                     ", or use --arch=cpu");
+                    size > 256
+                        ? "split the head, or use --arch=cpu"
+                        : "pad the head dim to " + Twine((size + 7) / 8 * 8) +
+                              ", or use --arch=cpu");
 }
 
 static LogicalResult checkPrecision(attn::KernelOp kernel, Plan &plan) {
@@ -55,14 +56,13 @@ static LogicalResult checkPrecision(attn::KernelOp kernel, Plan &plan) {
   auto check = [&](StringRef field, Type type, Type wanted) -> LogicalResult {
     if (type == wanted)
       return success();
-    return diag::help(diag::error(kernel, Id::PrecisionNotSupported)
-                          << "precision." << field << " = " << type
-                          << " is not supported on NVIDIA targets: wgmma takes "
-                             "operands of type "
-                          << element << " and accumulates in f32, so it is "
-                          << wanted,
-                      "leave precision." + field +
-                          " at its default, or use --arch=cpu");
+    return diag::help(
+        diag::error(kernel, Id::PrecisionNotSupported)
+            << "precision." << field << " = " << type
+            << " is not supported on NVIDIA targets: wgmma takes "
+               "operands of type "
+            << element << " and accumulates in f32, so it is " << wanted,
+        "leave precision." + field + " at its default, or use --arch=cpu");
   };
   Type f32 = Float32Type::get(kernel.getContext());
   return success(succeeded(check("qk", precision.getQk(), element)) &&
@@ -88,8 +88,7 @@ static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
   if (plan.tileM != consumerRows * plan.consumers)
     return refuse("tile_m", plan.tileM,
                   "a consumer has 64 query rows, so " + Twine(plan.consumers) +
-                      " consumers make " +
-                      Twine(consumerRows * plan.consumers),
+                      " consumers make " + Twine(consumerRows * plan.consumers),
                   "use --set schedule.tile_m=" +
                       Twine(consumerRows * plan.consumers));
   if (int64_t warps = kernel.getScheduleAttr().getWarps();
@@ -108,12 +107,12 @@ static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
     return refuse("query_buffers", plan.queryBuffers, "1 or 2",
                   "use --set schedule.query_buffers=2");
   if (plan.pingPong && plan.consumers != 2)
-    return refuse("ping_pong", 1, "two consumers take turns, not " + Twine(plan.consumers),
+    return refuse("ping_pong", 1,
+                  "two consumers take turns, not " + Twine(plan.consumers),
                   "use --set schedule.ping_pong=0");
-  for (auto [field, count] :
-       {std::pair<StringRef, int64_t>{"producer_registers",
-                                      plan.producerRegisters},
-        {"consumer_registers", plan.consumerRegisters}})
+  for (auto [field, count] : {std::pair<StringRef, int64_t>{
+                                  "producer_registers", plan.producerRegisters},
+                              {"consumer_registers", plan.consumerRegisters}})
     if (count < 24 || count > 256 || count % 8)
       return refuse(field, count, "it is a multiple of 8 from 24 to 256",
                     "leave schedule." + field + " at its default");
@@ -121,23 +120,22 @@ static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
           warpgroupThreads *
           (plan.producerRegisters + plan.consumers * plan.consumerRegisters);
       total > registerFile)
-    return diag::help(
-        diag::error(kernel, Id::TooManyRegisters)
-            << "roles with " << plan.producerRegisters << " and "
-            << plan.consumers << " times " << plan.consumerRegisters
-            << " registers a thread need " << total << "; a multiprocessor has "
-            << registerFile,
-        "lower schedule.consumer_registers");
+    return diag::help(diag::error(kernel, Id::TooManyRegisters)
+                          << "roles with " << plan.producerRegisters << " and "
+                          << plan.consumers << " times "
+                          << plan.consumerRegisters
+                          << " registers a thread need " << total
+                          << "; a multiprocessor has " << registerFile,
+                      "lower schedule.consumer_registers");
   if (int64_t registers = plan.scoreRegisters() * 3 / 2 +
                           plan.accumulatorRegisters() + otherRegisters;
       registers > plan.consumerRegisters)
-    return diag::help(diag::error(kernel, Id::TooManyRegisters)
-                          << "tile_n = " << plan.tileN
-                          << " with value head dim " << plan.valueDim
-                          << " needs about " << registers
-                          << " registers a thread; a consumer has "
-                          << plan.consumerRegisters,
-                      "use a smaller schedule.tile_n");
+    return diag::help(
+        diag::error(kernel, Id::TooManyRegisters)
+            << "tile_n = " << plan.tileN << " with value head dim "
+            << plan.valueDim << " needs about " << registers
+            << " registers a thread; a consumer has " << plan.consumerRegisters,
+        "use a smaller schedule.tile_n");
   const lowering::TargetInfo *target =
       lowering::findTarget(kernel.getScheduleAttr().getTarget());
   if (plan.sharedBytes() > target->sharedBytesPerCta)
@@ -166,6 +164,7 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   plan.producerRegisters = schedule.getProducerRegisters();
   plan.consumerRegisters = schedule.getConsumerRegisters();
   plan.pingPong = schedule.getPingPong();
+  plan.tileCounters = lowering::KernelInfo::get(kernel).tileCounters;
   if (failed(checkPrecision(kernel, plan)) ||
       failed(checkHeadDim(kernel, "query and key", plan.headDim)) ||
       failed(checkHeadDim(kernel, "value", plan.valueDim)) ||

@@ -1,5 +1,6 @@
-// What one kernel needs, as numbers: shapes, roles, registers, what lies where in shared memory. Read from the scheduled
-// kernel; everything this lowering cannot do is refused here, before anything is emitted.
+// What one kernel needs, as numbers: shapes, roles, registers, what lies where
+// in shared memory. Read from the scheduled kernel; everything this lowering
+// cannot do is refused here, before anything is emitted.
 #pragma once
 
 #include "dialect/AttnOps.h"
@@ -7,13 +8,19 @@
 namespace qm::sm90 {
 
 constexpr int64_t warpgroupThreads = 128;
-constexpr int64_t consumerRows = 64; ///< query rows of a consumer: those of one wgmma
-constexpr int64_t panelColumns = 64; ///< a tile lies in panels of 64 columns = 128 bytes, the width of the swizzle
+constexpr int64_t consumerRows =
+    64; ///< query rows of a consumer: those of one wgmma
+constexpr int64_t panelColumns = 64; ///< a tile lies in panels of 64 columns =
+                                     ///< 128 bytes, the width of the swizzle
 constexpr int64_t panelRowBytes = 128;
 constexpr int64_t productDepth = 16; ///< k of one wgmma
+constexpr int64_t tileQueueSlots = 2, tileQueueEntryBytes = 64;
 
-/// Panels of a row of `columns`; the last one is padded with zeros by the tensor copy.
-constexpr int64_t panels(int64_t columns) { return (columns + panelColumns - 1) / panelColumns; }
+/// Panels of a row of `columns`; the last one is padded with zeros by the
+/// tensor copy.
+constexpr int64_t panels(int64_t columns) {
+  return (columns + panelColumns - 1) / panelColumns;
+}
 
 struct Plan {
   mlir::Type element; ///< f16 or bf16: operands of both products
@@ -25,28 +32,47 @@ struct Plan {
   int64_t stages;     ///< key blocks, and value blocks, in shared memory
   int64_t queryBuffers;
   int64_t producerRegisters, consumerRegisters;
-  bool pingPong; ///< the two consumers issue products in turns
+  bool pingPong;        ///< the two consumers issue products in turns
+  int64_t tileCounters; ///< counters of the image for a run-time tile order; 0:
+                        ///< the order is fixed
 
   int64_t threads() const { return warpgroupThreads * (consumers + 1); }
   int64_t scoreRegisters() const { return tileN / 2; }
   int64_t accumulatorRegisters() const { return valueDim / 2; }
 
-  /// Bytes a tensor copy of a tile brings. A query buffer also stages the output.
+  /// Bytes a tensor copy of a tile brings. A query buffer also stages the
+  /// output.
   int64_t queryBytes() const { return tileM * panelRowBytes * panels(headDim); }
   int64_t keyBytes() const { return tileN * panelRowBytes * panels(headDim); }
-  int64_t valueBytes() const { return tileN * panelRowBytes * panels(valueDim); }
-  int64_t queryBufferBytes() const { return tileM * panelRowBytes * std::max(panels(headDim), panels(valueDim)); }
+  int64_t valueBytes() const {
+    return tileN * panelRowBytes * panels(valueDim);
+  }
+  int64_t queryBufferBytes() const {
+    return tileM * panelRowBytes * std::max(panels(headDim), panels(valueDim));
+  }
 
   // Offsets in shared memory.
   int64_t queryOffset() const { return 0; }
   int64_t keyOffset() const { return queryBuffers * queryBufferBytes(); }
   int64_t valueOffset() const { return keyOffset() + stages * keyBytes(); }
-  /// Barriers: full and empty ones of the query buffers, then of the key stages, then of the value stages.
-  int64_t barrierOffset() const { return valueOffset() + stages * valueBytes(); }
+  /// Barriers: full and empty ones of the query buffers, then of the key
+  /// stages, then of the value stages.
+  int64_t barrierOffset() const {
+    return valueOffset() + stages * valueBytes();
+  }
   int64_t queryBarriers() const { return barrierOffset(); }
   int64_t keyBarriers() const { return queryBarriers() + 16 * queryBuffers; }
   int64_t valueBarriers() const { return keyBarriers() + 16 * stages; }
-  int64_t sharedBytes() const { return valueBarriers() + 16 * stages; }
+  /// One barrier for each consumer and query buffer: the output is staged.
+  int64_t stagedBarriers() const { return valueBarriers() + 16 * stages; }
+  /// The queue of tiles: its barriers, then its entries.
+  int64_t tileBarriers() const {
+    return stagedBarriers() + 8 * consumers * queryBuffers;
+  }
+  int64_t tileSlots() const { return tileBarriers() + 16 * tileQueueSlots; }
+  int64_t sharedBytes() const {
+    return tileSlots() + tileQueueSlots * tileQueueEntryBytes;
+  }
 
   static mlir::FailureOr<Plan> get(attn::KernelOp kernel);
 };

@@ -1,9 +1,8 @@
-// The loading role. Its order is the consumers': keys of a block before the values of the block before it, across the
-// border of two tiles too.
+// The loading role. Its order is the consumers': keys of a block before the
+// values of the block before it, across the border of two tiles too.
 #include "lowering/sm90/Producer.h"
 
 #include "lowering/sm90/KeyBlocks.h"
-#include "lowering/sm90/TileOrder.h"
 
 using namespace mlir;
 using namespace qm;
@@ -24,8 +23,9 @@ struct Progress {
   Pending pending;
 
   Values flatten() const {
-    return {key.stage,      key.round,    pending.cursor.stage, pending.cursor.round,
-            pending.batch,  pending.head, pending.firstKey};
+    return {
+        key.stage,     key.round,    pending.cursor.stage, pending.cursor.round,
+        pending.batch, pending.head, pending.firstKey};
   }
   static Progress from(LocBuilder &b, ValueRange v) {
     return {{{b, v[0]}, {b, v[1]}},
@@ -36,19 +36,20 @@ struct Progress {
 
 class Producer {
 public:
-  Producer(KernelState &state, Rings &rings)
-      : state(state), b(state.b), rings(rings), order(state),
+  Producer(KernelState &state, Rings &rings, const TileQueue &queue)
+      : state(state), b(state.b), rings(rings), queue(queue), order(state),
         leader(state.thread.lane.equals(0)) {}
 
   void emit();
 
 private:
   void loadPending(const Pending &pending);
-  Progress loadBlocks(Tile &tile, Progress progress);
+  Progress loadBlocks(Tile &tile, const Upcoming &from, Progress progress);
 
   KernelState &state;
   LocBuilder &b;
   Rings &rings;
+  const TileQueue &queue;
   TileOrder order;
   Value leader;
 };
@@ -62,14 +63,13 @@ void Producer::loadPending(const Pending &pending) {
   });
 }
 
-Progress Producer::loadBlocks(Tile &tile, Progress progress) {
+Progress Producer::loadBlocks(Tile &tile, const Upcoming &from,
+                              Progress progress) {
   KeyBlockList blocks(state, tile);
-  KeyBlockList::Position position;
-  KeyBlock block = blocks.first(position);
-  Values inits{block.firstKey, block.full};
-  llvm::append_range(inits, position);
+  Values inits{from.block.firstKey, from.block.full};
+  llvm::append_range(inits, from.position);
   llvm::append_range(inits, progress.flatten());
-  unsigned positions = position.size();
+  unsigned positions = from.position.size();
   Values results = emitWhile(
       b, inits,
       [&](ValueRange v) -> Value {
@@ -95,38 +95,49 @@ Progress Producer::loadBlocks(Tile &tile, Progress progress) {
 }
 
 void Producer::emit() {
-  TileOrder::Place place = order.first();
   Cursor start = Cursor::start(state);
   Progress nothing{start, {start, state.i32(0), state.i32(0), state.i32(-1)}};
-  Values inits{place.index, place.edge, start.stage, start.round};
+  Values first = Upcoming::lookUp(state, order, order.first()).flatten();
+  // Order: place in the queue, query buffer, progress, tile.
+  Values inits{start.stage, start.round, start.stage, start.round};
   llvm::append_range(inits, nothing.flatten());
+  llvm::append_range(inits, first);
+  auto tileOf = [&](ValueRange v) {
+    return Upcoming::from(b, v.drop_front(4 + Progress::size));
+  };
   Values results = emitWhile(
-      b, inits,
-      [&](ValueRange v) -> Value {
-        return order.exists({{b, v[0]}, {b, v[1]}});
-      },
+      b, inits, [&](ValueRange v) -> Value { return tileOf(v).exists; },
       [&](ValueRange v) -> Values {
-        TileOrder::Place current{{b, v[0]}, {b, v[1]}};
-        Cursor query{{b, v[2]}, {b, v[3]}};
-        Progress progress = Progress::from(b, v.drop_front(4));
-        Tile tile = order.tile(current);
-        // A single query buffer becomes empty when the tile before has ended, which needs its last values.
+        Cursor place{{b, v[0]}, {b, v[1]}}, query{{b, v[2]}, {b, v[3]}};
+        Progress progress = Progress::from(b, v.slice(4, Progress::size));
+        Upcoming current = tileOf(v);
+        Int asked = queue.ask(leader, current.index);
+        Tile tile(state, current.batch, current.head, current.row);
+        // A single query buffer becomes empty when the tile before has ended,
+        // which needs its last values.
         if (rings.query.size() == 1) {
           loadPending(progress.pending);
           progress.pending.firstKey = state.i32(-1);
         }
         rings.loadQuery.emit(leader, query, rings.loadQuery.batch(tile),
                              rings.loadQuery.head(tile), tile.row);
-        progress = loadBlocks(tile, progress);
-        TileOrder::Place following = order.next(current);
+        progress = loadBlocks(tile, current, progress);
         query = rings.query.next(query);
-        Values next{following.index, following.edge, query.stage, query.round};
+        Upcoming following =
+            Upcoming::lookUp(state, order, queue.answer(asked));
+        queue.publish(leader, place, following);
+        place = queue.next(place);
+        Values next{place.stage, place.round, query.stage, query.round};
         llvm::append_range(next, progress.flatten());
+        llvm::append_range(next, following.flatten());
         return next;
       });
-  loadPending(Progress::from(b, ValueRange(results).drop_front(4)).pending);
+  loadPending(
+      Progress::from(b, ValueRange(results).slice(4, Progress::size)).pending);
+  queue.finish(leader);
 }
 
-void qm::sm90::emitProducer(KernelState &state, Rings &rings) {
-  Producer(state, rings).emit();
+void qm::sm90::emitProducer(KernelState &state, Rings &rings,
+                            const TileQueue &queue) {
+  Producer(state, rings, queue).emit();
 }

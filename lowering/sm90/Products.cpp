@@ -1,5 +1,6 @@
-// Warpgroup products. A tile lies in panels of 64 columns with the 128-byte swizzle: 16 columns further is 32 bytes, 16
-// rows further 2048 bytes, whatever the swizzle does inside.
+// Warpgroup products. A tile lies in panels of 64 columns with the 128-byte
+// swizzle: 16 columns further is 32 bytes, 16 rows further 2048 bytes, whatever
+// the swizzle does inside.
 #include "lowering/sm90/Products.h"
 
 using namespace mlir;

@@ -17,7 +17,8 @@ static InFlightDiagnostic unsupported(Operation *op) {
 }
 
 bool Program::hasMask() const {
-  return llvm::any_of(chain, [](Operation *op) { return isa<attn::MaskOp>(op); });
+  return llvm::any_of(chain,
+                      [](Operation *op) { return isa<attn::MaskOp>(op); });
 }
 
 /// Fills `slot` with `op`; a second operation of its kind is refused.
@@ -68,10 +69,10 @@ static LogicalResult takeLoop(Program &program) {
   for (Operation &op : body.without_terminator()) {
     LogicalResult taken = success();
     if (auto load = dyn_cast<attn::LoadTileOp>(op))
-      taken = takeOnce(load.getSource() == program.kernel.getK()
-                           ? program.keys
-                           : program.values,
-                       load);
+      taken =
+          takeOnce(load.getSource() == program.kernel.getK() ? program.keys
+                                                             : program.values,
+                   load);
     else if (auto dot = dyn_cast<attn::DotOp>(op))
       taken = takeOnce(program.scores, dot);
     else if (auto softmax = dyn_cast<attn::OnlineSoftmaxOp>(op))
@@ -86,8 +87,8 @@ static LogicalResult takeLoop(Program &program) {
     if (failed(taken))
       return failure();
   }
-  if (!program.keys || !program.values || !program.scores ||
-      !program.softmax || !program.accumulate)
+  if (!program.keys || !program.values || !program.scores || !program.softmax ||
+      !program.accumulate)
     return unsupported(program.loop)
            << "key and value tiles, two products and a softmax are needed";
   for (attn::LoadTileOp load : {program.keys, program.values})

@@ -1,5 +1,6 @@
-// The attention program of a scheduled kernel, taken apart by role. The pipeline runs these operations in another order
-// than they are written in: scores of a block before the value product of the block before it.
+// The attention program of a scheduled kernel, taken apart by role. The
+// pipeline runs these operations in another order than they are written in:
+// scores of a block before the value product of the block before it.
 #pragma once
 
 #include "dialect/AttnOps.h"
@@ -10,11 +11,14 @@ struct Program {
   attn::KernelOp kernel;
   attn::KeyBlocksOp loop;
   attn::TilePositionOp position;
-  llvm::SmallVector<mlir::Operation *> scalars; ///< uniform arithmetic before the loop, such as the head of K and V
+  llvm::SmallVector<mlir::Operation *>
+      scalars; ///< uniform arithmetic before the loop, such as the head of K
+               ///< and V
 
   attn::LoadTileOp query, keys, values;
   attn::DotOp scores;
-  llvm::SmallVector<mlir::Operation *> chain; ///< attn.map and attn.mask between scores and softmax, in order
+  llvm::SmallVector<mlir::Operation *>
+      chain; ///< attn.map and attn.mask between scores and softmax, in order
   attn::OnlineSoftmaxOp softmax;
   attn::AccumulateOp accumulate;
 
@@ -22,7 +26,8 @@ struct Program {
   attn::StoreTileOp storeOutput;
   attn::StoreTileOp storeLse; ///< null: no lse asked for
 
-  float exponentFactor; ///< of the base-2 exponent: scores times this are in log2 units
+  float exponentFactor; ///< of the base-2 exponent: scores times this are in
+                        ///< log2 units
 
   /// Whether the chain holds an attn.mask.
   bool hasMask() const;

@@ -1,4 +1,5 @@
-// The element-wise chain between scores and softmax: score modifier and mask, inlined on the fragment in place.
+// The element-wise chain between scores and softmax: score modifier and mask,
+// inlined on the fragment in place.
 #pragma once
 
 #include "lowering/sm80/ElementRegion.h"
@@ -8,10 +9,12 @@ namespace qm::sm90 {
 
 class ScoreChain {
 public:
-  /// The chain for the rows of `tile`; what does not differ between its elements is emitted here.
+  /// The chain for the rows of `tile`; what does not differ between its
+  /// elements is emitted here.
   ScoreChain(KernelState &state, Tile &tile);
 
-  /// Applies the chain to the block at `firstKey`. `masked`: the user's mask and the end of the keys too.
+  /// Applies the chain to the block at `firstKey`. `masked`: the user's mask
+  /// and the end of the keys too.
   void apply(Fragment &scores, Int firstKey, bool masked);
 
 private:
@@ -23,8 +26,10 @@ private:
 
   KernelState &state;
   Tile &tile;
-  mlir::IRMapping scalars; ///< those of the tile, and the first key of the block
-  llvm::DenseMap<mlir::Operation *, std::unique_ptr<sm80::ElementRegion>> regions;
+  mlir::IRMapping
+      scalars; ///< those of the tile, and the first key of the block
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<sm80::ElementRegion>>
+      regions;
 };
 
 } // namespace qm::sm90

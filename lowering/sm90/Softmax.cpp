@@ -1,4 +1,5 @@
-// The running softmax. No branch: the accumulation of the block before is under way.
+// The running softmax. No branch: the accumulation of the block before is under
+// way.
 #include "lowering/sm90/Softmax.h"
 
 #include <limits>
@@ -7,8 +8,9 @@ using namespace mlir;
 using namespace qm;
 using namespace qm::sm90;
 
-/// log2 units by which an element may exceed the reference: P stays below 2^8, far inside every operand type, and the
-/// output and lse, which use the same reference, are exact.
+/// log2 units by which an element may exceed the reference: P stays below 2^8,
+/// far inside every operand type, and the output and lse, which use the same
+/// reference, are exact.
 static constexpr float growthLimit = 8.0f;
 static constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -36,8 +38,8 @@ static void exponentiate(KernelState &state, Fragment &scores,
     // A row without a key so far has -inf: its exponents are -inf + 0, not NaN.
     Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
                                          state.f32(-infinity));
-    Value scaled = arith::MulFOp::create(
-        b, max, state.f32(-state.program.exponentFactor));
+    Value scaled =
+        arith::MulFOp::create(b, max, state.f32(-state.program.exponentFactor));
     reference.push_back(
         arith::SelectOp::create(b, unseen, state.f32(0.0f), scaled));
   }
@@ -68,29 +70,38 @@ void qm::sm90::stepSoftmax(KernelState &state, Fragment &scores,
   Value grew;
   for (auto [now, before] : llvm::zip(maxima, statistics.max)) {
     // -inf minus -inf is NaN, which has not grown.
-    Value growth = arith::MulFOp::create(
-        b, arith::SubFOp::create(b, now, before), factor);
+    Value growth =
+        arith::MulFOp::create(b, arith::SubFOp::create(b, now, before), factor);
     Value exceeds = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, growth,
                                           state.f32(growthLimit));
     grew = grew ? arith::OrIOp::create(b, grew, exceeds).getResult() : exceeds;
   }
   statistics.grew = nvvm::voteAny(b, grew);
+  Values kept(statistics.max);
+  llvm::append_range(kept, statistics.sum);
+  kept.append(2, state.f32(1.0f));
+  Values raised = emitIf(b, statistics.grew, kept, [&]() -> Values {
+    Values max, sum, alpha;
+    for (unsigned row = 0; row < 2; ++row) {
+      Value before = statistics.max[row];
+      max.push_back(arith::MaxNumFOp::create(b, before, maxima[row]));
+      Value exponent = arith::MulFOp::create(
+          b, arith::SubFOp::create(b, before, max[row]), factor);
+      // -inf minus -inf: there was nothing to scale.
+      Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
+                                           max[row], state.f32(-infinity));
+      alpha.push_back(arith::SelectOp::create(b, unseen, state.f32(1.0f),
+                                              nvvm::exp2Approx(b, exponent)));
+      sum.push_back(arith::MulFOp::create(b, statistics.sum[row], alpha[row]));
+    }
+    llvm::append_range(max, sum);
+    llvm::append_range(max, alpha);
+    return max;
+  });
   for (unsigned row = 0; row < 2; ++row) {
-    Value before = statistics.max[row];
-    Value raised = arith::MaxNumFOp::create(b, before, maxima[row]);
-    Value max =
-        arith::SelectOp::create(b, statistics.grew, raised, before);
-    // Where nothing has grown this is 2^0, except -inf minus -inf: there was nothing to scale.
-    Value exponent = arith::MulFOp::create(
-        b, arith::SubFOp::create(b, before, max), factor);
-    Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
-                                         state.f32(-infinity));
-    Value alpha = arith::SelectOp::create(b, unseen, state.f32(1.0f),
-                                          nvvm::exp2Approx(b, exponent));
-    statistics.max[row] = max;
-    statistics.alpha[row] = alpha;
-    statistics.sum[row] =
-        arith::MulFOp::create(b, statistics.sum[row], alpha);
+    statistics.max[row] = raised[row];
+    statistics.sum[row] = raised[2 + row];
+    statistics.alpha[row] = raised[4 + row];
   }
   exponentiate(state, scores, statistics);
 }
@@ -98,8 +109,8 @@ void qm::sm90::stepSoftmax(KernelState &state, Fragment &scores,
 void qm::sm90::rescale(KernelState &state, Fragment &accumulator,
                        const Statistics &statistics) {
   LocBuilder &b = state.b;
-  accumulator.values = emitIf(
-      b, statistics.grew, accumulator.values, [&]() -> Values {
+  accumulator.values =
+      emitIf(b, statistics.grew, accumulator.values, [&]() -> Values {
         Values scaled;
         for (auto [e, value] : llvm::enumerate(accumulator.values))
           scaled.push_back(arith::MulFOp::create(
@@ -109,7 +120,8 @@ void qm::sm90::rescale(KernelState &state, Fragment &accumulator,
 }
 
 Values qm::sm90::packProbabilities(KernelState &state, Fragment &p) {
-  // Two neighbouring groups of 8 columns are the A operand of 16: rows 0-7 and 8-15 of the first, then of the second.
+  // Two neighbouring groups of 8 columns are the A operand of 16: rows 0-7 and
+  // 8-15 of the first, then of the second.
   Values words;
   for (unsigned e = 0; e < p.values.size(); e += 2)
     words.push_back(nvvm::packPair(state.b, state.plan.element, p.values[e],

@@ -7,20 +7,25 @@ namespace qm::sm90 {
 
 /// A thread has two rows; four lanes share each.
 struct Statistics {
-  Values max;   ///< the reference of the exponents, in units of the scores: the row maximum, or up to 2^8 below it
-  Values sum;   ///< of the thread's own elements; the four lanes' are added up at the end
-  Values alpha; ///< what the accumulator has to be multiplied by before the next product is added
+  Values max; ///< the reference of the exponents, in units of the scores: the
+              ///< row maximum, or up to 2^8 below it
+  Values sum; ///< of the thread's own elements; the four lanes' are added up at
+              ///< the end
+  Values alpha;     ///< what the accumulator has to be multiplied by before the
+                    ///< next product is added
   mlir::Value grew; ///< i1, uniform in the warp: some alpha is not 1
 };
 
 /// The first block of a tile: statistics from its scores alone.
 Statistics startSoftmax(KernelState &state, Fragment &scores);
-/// A further block: raises the references where a row grew by more than 2^8, or leaves all rows of the warp alone.
-/// Both replace the scores by their probabilities.
+/// A further block: raises the references where a row grew by more than 2^8, or
+/// leaves all rows of the warp alone. Both replace the scores by their
+/// probabilities.
 void stepSoftmax(KernelState &state, Fragment &scores, Statistics &statistics);
 
 /// Multiplies by alpha if any row needs it.
-void rescale(KernelState &state, Fragment &accumulator, const Statistics &statistics);
+void rescale(KernelState &state, Fragment &accumulator,
+             const Statistics &statistics);
 
 /// Probabilities rounded to A operands, two in a register.
 Values packProbabilities(KernelState &state, Fragment &p);

@@ -6,54 +6,50 @@ using namespace qm;
 using namespace qm::sm90;
 using attn::Extent;
 
-/// Keys and values of a section should stay in L2 (50 MB on an H100) beside what else passes through.
+/// Keys and values of a section should stay in L2 (50 MB on an H100) beside
+/// what else passes through.
 static constexpr int64_t sectionKilobytes = 32 << 10;
-
-TileOrder::TileOrder(KernelState &state) : state(state) {}
 
 Int TileOrder::tilesOfHead() {
   return (state.extent(Extent::Query) + (state.plan.tileM - 1)) /
          state.plan.tileM;
 }
 
-TileOrder::Place TileOrder::first() {
-  return {Int(state.b, nvvm::readSpecial(state.b, nvvm::Special::BlockX)),
-          Int(state.b, nvvm::gridSize(state.b))};
+Int TileOrder::first() {
+  return {state.b, nvvm::readSpecial(state.b, nvvm::Special::BlockX)};
 }
 
-TileOrder::Place TileOrder::next(Place place) {
-  Int grid(state.b, nvvm::gridSize(state.b));
-  Int index = state.program.longestFirst()
-                  ? place.edge + place.edge - 1 - place.index
-                  : place.index + grid;
-  return {index, place.edge + grid};
+Int TileOrder::next(Int index) {
+  return index + Int(state.b, nvvm::gridSize(state.b));
 }
 
-Value TileOrder::exists(Place place) {
-  Int tiles = tilesOfHead() * state.extent(Extent::Heads) *
-              state.extent(Extent::Batch);
-  return place.index.lessThan(tiles);
+Value TileOrder::exists(Int index) {
+  return index.lessThan(tilesOfHead() * state.extent(Extent::Heads) *
+                        state.extent(Extent::Batch));
 }
 
-Tile TileOrder::tile(Place place) {
+Tile TileOrder::tile(Int index) {
   Int heads = state.extent(Extent::Heads), tiles = tilesOfHead();
   Int sequence, tile; // sequence: batch * heads + head
   if (!state.program.longestFirst()) {
-    sequence = place.index / tiles;
-    tile = place.index - sequence * tiles;
+    sequence = index / tiles;
+    tile = index - sequence * tiles;
   } else {
     int64_t rowBytes = 2 * (state.plan.headDim + state.plan.valueDim);
     Int group = heads / state.extent(Extent::KvHeads);
-    Int kilobytes = (state.extent(Extent::Key) / 64 + 1) *
-                        (64 * rowBytes / 1024) / group +
-                    1;
+    Int kilobytes =
+        (state.extent(Extent::Key) / 64 * (64 * rowBytes / 1024) / group)
+            .max(state.i32(1));
     Int sequences = heads * state.extent(Extent::Batch);
-    Int perSection = (state.i32(sectionKilobytes) / kilobytes)
-                         .max(state.i32(1))
-                         .min(sequences);
+    Int most = (state.i32(sectionKilobytes) / kilobytes)
+                   .max(state.i32(1))
+                   .min(sequences);
+    // Sections of one size: a short last one would end with long tiles.
+    Int sections = (sequences + most - 1) / most;
+    Int perSection = (sequences + sections - 1) / sections;
     Int tilesPerSection = perSection * tiles;
-    Int section = place.index / tilesPerSection;
-    Int rest = place.index - section * tilesPerSection;
+    Int section = index / tilesPerSection;
+    Int rest = index - section * tilesPerSection;
     Int first = section * perSection;
     Int inSection = perSection.min(sequences - first);
     Int turn = rest / inSection;
@@ -62,4 +58,121 @@ Tile TileOrder::tile(Place place) {
   }
   Int batch = sequence / heads;
   return Tile(state, batch, sequence - batch * heads, tile * state.plan.tileM);
+}
+
+//===----------------------------------------------------------------------===//
+// The order at run time
+//===----------------------------------------------------------------------===//
+
+/// A counter: the next number, then the CTAs that have finished.
+static constexpr int64_t counterBytes = 8, finishedOffset = 4;
+
+/// Values of an entry beside the tile's number, each a word of the slot.
+Values Upcoming::flatten() const {
+  Values values{index, exists, batch, head, row, block.firstKey, block.full};
+  llvm::append_range(values, position);
+  return values;
+}
+
+Upcoming Upcoming::from(LocBuilder &b, ValueRange v) {
+  return {{b, v[0]},
+          v[1],
+          {b, v[2]},
+          {b, v[3]},
+          {b, v[4]},
+          {{b, v[5]}, v[6]},
+          KeyBlockList::Position(v.drop_front(7))};
+}
+
+Upcoming Upcoming::lookUp(KernelState &state, TileOrder &order, Int index) {
+  Tile tile = order.tile(index);
+  Upcoming upcoming{
+      index, order.exists(index), tile.batch, tile.head, tile.row, {}, {}};
+  upcoming.block = KeyBlockList(state, tile).first(upcoming.position);
+  return upcoming;
+}
+
+TileQueue::TileQueue(KernelState &state, TileOrder &order, Value which)
+    : state(state), order(order),
+      // Every warp that reads an entry says so: four of a consumer, one that
+      // stores for it.
+      ring(state, state.plan.tileBarriers(), tileQueueSlots,
+           5 * state.plan.consumers),
+      which(state.b, which) {}
+
+Int TileQueue::counter() const {
+  LocBuilder &b = state.b;
+  Int base(b, nvvm::globalCounters(b, state.program.kernel->getParentOp(),
+                                   state.plan.tileCounters));
+  return base + which.wide() * counterBytes;
+}
+
+Value TileQueue::hasCounter() const { return state.i32(-1).lessThan(which); }
+
+Int TileQueue::slot(Cursor cursor) const {
+  return state.shared + cursor.stage * tileQueueEntryBytes;
+}
+
+Int TileQueue::ask(Value leader, Int index) const {
+  LocBuilder &b = state.b;
+  if (!which)
+    return index;
+  Values asked =
+      emitIf(b, hasCounter(), ValueRange(index.get()), [&]() -> Values {
+        return {nvvm::atomicAdd(b, leader, counter(), 0, 1, /*ordered=*/false)};
+      });
+  return {b, asked.front()};
+}
+
+Int TileQueue::answer(Int asked) const {
+  // A count goes on after the tile that each CTA begins with, an index after
+  // itself.
+  return order.next(which ? Int(state.b, nvvm::broadcastLane0(state.b, asked))
+                          : asked);
+}
+
+void TileQueue::publish(Value leader, Cursor cursor,
+                        const Upcoming &tile) const {
+  LocBuilder &b = state.b;
+  ring.waitEmpty(cursor);
+  emitIf(b, leader, [&] {
+    for (auto [word, value] : llvm::enumerate(tile.flatten())) {
+      if (value.getType().isInteger(1))
+        value = arith::ExtUIOp::create(b, b.getI32Type(), value);
+      nvvm::storeShared32(b, slot(cursor), state.plan.tileSlots() + 4 * word,
+                          value);
+    }
+    ring.announce(state.boolean(true), cursor);
+  });
+}
+
+void TileQueue::finish(Value leader) const {
+  LocBuilder &b = state.b;
+  if (!which)
+    return;
+  emitIf(b, arith::AndIOp::create(b, leader, hasCounter()), [&] {
+    Int counter = this->counter();
+    Int before(b, nvvm::atomicAdd(b, state.boolean(true), counter,
+                                  finishedOffset, 1, /*ordered=*/true));
+    Int last = Int(b, nvvm::gridSize(b)) - 1;
+    emitIf(b, before.equals(last), [&] {
+      nvvm::storeGlobal(b, counter,
+                        arith::ConstantIntOp::create(b, b.getI64Type(), 0));
+    });
+  });
+}
+
+Upcoming TileQueue::take(Cursor cursor, const Upcoming &like) const {
+  LocBuilder &b = state.b;
+  ring.waitFull(cursor);
+  Values words;
+  for (auto [word, value] : llvm::enumerate(like.flatten())) {
+    Int read(b, nvvm::loadShared32(b, slot(cursor),
+                                   state.plan.tileSlots() + 4 * word));
+    read = {b,
+            nvvm::broadcastLane0(b, read)}; // uniform; and all lanes have read
+    words.push_back(value.getType().isInteger(1) ? read.equals(1) : read.get());
+  }
+  ring.release(state.thread.lane.equals(0), cursor);
+  return Upcoming::from(b, words);
 }

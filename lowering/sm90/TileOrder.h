@@ -1,32 +1,84 @@
 // Which query tiles a CTA runs, one after another.
 #pragma once
 
-#include "lowering/sm90/KernelState.h"
+#include "lowering/sm90/Barriers.h"
+#include "lowering/sm90/KeyBlocks.h"
 
 namespace qm::sm90 {
 
-/// The order of tiles without a mask: tiles of one head are neighbours, so that they find its keys and values in L2. With
-/// one: heads in sections whose keys and values fit L2 together, in a section tiles of late rows first (they see more keys).
-/// A CTA's turn goes there and back, so that who had the longest tile of one round has the shortest of the next.
+/// Which tile a number means. Without a mask: tiles of one head are neighbours,
+/// so that they find its keys and values in L2. With one: heads in sections
+/// whose keys and values fit L2 together, in a section tiles of late rows
+/// first, since they see more keys.
 class TileOrder {
 public:
-  explicit TileOrder(KernelState &state);
+  explicit TileOrder(KernelState &state) : state(state) {}
 
-  /// Where a CTA is in the order.
-  struct Place {
-    Int index; ///< of the tile in the order
-    Int edge;  ///< first index of the next round
-  };
-  Place first();
-  Place next(Place place);
-  /// i1: there is such a tile.
-  mlir::Value exists(Place place);
-  Tile tile(Place place);
+  mlir::Value exists(Int index);
+  Tile tile(Int index);
+  /// The tile a CTA begins with, and the one after `index` where the order is
+  /// fixed.
+  Int first();
+  Int next(Int index);
 
 private:
   Int tilesOfHead();
 
   KernelState &state;
+};
+
+/// A tile whose turn comes, as far as it can be known ahead.
+struct Upcoming {
+  Int index;
+  mlir::Value exists; ///< i1; if not, the rest has no meaning
+  Int batch, head, row;
+  KeyBlock block; ///< its first
+  KeyBlockList::Position position;
+
+  /// Looks the tile up: costs divisions and, under a mask, a look at 32 key
+  /// blocks.
+  static Upcoming lookUp(KernelState &state, TileOrder &order, Int index);
+  Values flatten() const;
+  static Upcoming from(LocBuilder &b, mlir::ValueRange values);
+};
+
+/// Hands tiles from the producer to everyone else of the CTA, with what it
+/// looked up about them. The first tile is known from the CTA's number. Every
+/// sequence ends with a number that is no tile's.
+///
+/// Where the order is made at run time the producer takes numbers from the
+/// launch's counter, asking when it begins to load a tile and reading the
+/// answer when it is done. The counter is two words, the next number and the
+/// CTAs that have finished; the last CTA to finish sets both to zero again, so
+/// that the next launch finds them as this one did. With a negative `which`
+/// there is no counter.
+class TileQueue {
+public:
+  /// `which`: the launch's counter, i32; null where the schedule fixes the
+  /// order.
+  TileQueue(KernelState &state, TileOrder &order, mlir::Value which);
+  void initialize() const { ring.initialize(); }
+  Cursor next(Cursor cursor) const { return ring.next(cursor); }
+
+  // Producer, all lanes; `leader` holds for one.
+  Int ask(mlir::Value leader, Int index) const;
+  Int answer(Int asked) const;
+  void publish(mlir::Value leader, Cursor cursor, const Upcoming &tile) const;
+  void finish(mlir::Value leader) const;
+
+  // Everyone else, all lanes of a warp. `like` says which kinds of values there
+  // are.
+  Upcoming take(Cursor cursor, const Upcoming &like) const;
+
+private:
+  Int counter() const;
+  mlir::Value hasCounter() const;
+  Int slot(Cursor cursor) const;
+
+  KernelState &state;
+  TileOrder &order;
+  Ring ring;
+  Int which;
 };
 
 } // namespace qm::sm90

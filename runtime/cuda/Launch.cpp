@@ -35,7 +35,7 @@ int qm::runtime::cuda::launch(const qm_kernel &kernel, const PackedCall &call,
     return status;
 
   // The first parameter is the array itself; the driver copies them all.
-  void *parameters[1 + maxTensorMaps] = {const_cast<int64_t *>(call.slots)};
+  void *parameters[2 + maxTensorMaps] = {const_cast<int64_t *>(call.slots)};
   TensorMapBytes maps[maxTensorMaps];
   for (size_t i = 0; i < variant->entry.tensorMaps.size(); ++i) {
     if (int status =
@@ -43,6 +43,12 @@ int qm::runtime::cuda::launch(const qm_kernel &kernel, const PackedCall &call,
                             variant->entry.tensorMaps[i], call, maps[i]))
       return status;
     parameters[1 + i] = &maps[i];
+  }
+  int32_t counter = -1;
+  if (variant->entry.tileCounters) {
+    counter =
+        image->tileCounters.get(*driver, stream, variant->entry.tileCounters);
+    parameters[1 + variant->entry.tensorMaps.size()] = &counter;
   }
   int64_t grid = tiles;
   if (variant->entry.ctasPerSm)

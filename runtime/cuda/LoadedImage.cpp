@@ -81,15 +81,19 @@ private:
     return checkParameters();
   }
 
-  /// The slots, the tensor maps and nothing else, where the driver can tell.
+  /// The slots, the tensor maps, the number of a tile counter and nothing else,
+  /// where the driver can tell.
   int checkParameters() {
     if (!driver.funcGetParamInfo)
       return QM_OK;
-    size_t parameters = 1 + entry.tensorMaps.size();
+    size_t maps = entry.tensorMaps.size();
+    size_t parameters = 1 + maps + (entry.tileCounters ? 1 : 0);
     size_t slotBytes = static_cast<size_t>(entry.signature.slots) * 8;
     size_t offset = 0, bytes = 0;
     for (size_t i = 0; i < parameters; ++i) {
-      size_t expected = i == 0 ? slotBytes : sizeof(TensorMapBytes);
+      size_t expected = i == 0      ? slotBytes
+                        : i <= maps ? sizeof(TensorMapBytes)
+                                    : sizeof(int32_t);
       Result result = driver.funcGetParamInfo(function, i, &offset, &bytes);
       if (result == success && bytes == expected)
         continue;

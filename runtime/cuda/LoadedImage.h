@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/Driver.h"
+#include "runtime/cuda/TileCounters.h"
 
 #include <atomic>
 #include <mutex>
@@ -18,6 +19,7 @@ struct LoadedImage {
   unsigned long long contextId; ///< 0 where the driver has no ids
   Module module;
   Function function;
+  mutable TileCounters tileCounters;
   LoadedImage *next;
 };
 

@@ -160,13 +160,14 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Manifest, TensorMapsAreRead) {
   std::vector<ManifestEntry> entries;
-  std::string fields = R"("ctas_per_sm": 1, "tensor_maps": [
+  std::string fields = R"("ctas_per_sm": 1, "tile_counters": 9, "tensor_maps": [
     {"argument": "v", "box": [64, 96, 1, 1], "swizzle_bytes": 128}])";
   ASSERT_EQ(
       parse(probe::manifest({probe::entry("sm_90a", "a", fields)}), entries),
       QM_OK)
       << lastError();
   EXPECT_EQ(entries[0].ctasPerSm, 1);
+  EXPECT_EQ(entries[0].tileCounters, 9);
   EXPECT_EQ(entries[0].tensorMaps,
             (std::vector<TensorMap>{{2, 18, {64, 96, 1, 1}, 128}}));
 }
@@ -189,7 +190,9 @@ TEST(Manifest, BadTensorMapsAreNamed) {
         std::pair(R"("tensor_maps": [{"argument": "q", "swizzle_bytes": 0,
                      "box": [64, 257, 1, 1]}])",
                   "'box' of 'q'"),
-        std::pair(R"("ctas_per_sm": 0)", "field 'ctas_per_sm' is 0")}) {
+        std::pair(R"("ctas_per_sm": 0)", "field 'ctas_per_sm' is 0"),
+        std::pair(R"("tile_counters": 1025)",
+                  "field 'tile_counters' is 1025")}) {
     std::vector<ManifestEntry> entries;
     EXPECT_EQ(
         parse(probe::manifest({probe::entry("sm_90a", "a", fields)}), entries),

@@ -161,12 +161,22 @@ EXPORT cuFuncSetAttribute(FakeModule *, int attribute, int value) {
     state.dynamicShared = value;
   return 0;
 }
+EXPORT cuStreamGetId(FakeStream *stream, unsigned long long *id) {
+  MAY_FAIL(cuStreamGetId);
+  *id = stream ? stream->id : 0;
+  return 0;
+}
+EXPORT cuStreamIsCapturing(FakeStream *stream, int *capturing) {
+  *capturing = stream && stream->capturing;
+  return 0;
+}
 EXPORT cuFuncGetParamInfo(FakeModule *, size_t index, size_t *offset,
                           size_t *bytes) {
-  if (index > static_cast<size_t>(state.tensorMaps))
+  size_t maps = state.tensorMaps;
+  if (index > maps + state.tileCounter)
     return 1;
   *offset = 0;
-  *bytes = index == 0 ? state.slots * 8 : 128;
+  *bytes = index == 0 ? state.slots * 8 : index <= maps ? 128 : 4;
   return 0;
 }
 EXPORT cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
@@ -203,6 +213,8 @@ EXPORT cuLaunchKernel(FakeModule *function, unsigned gridX, unsigned gridY,
   memcpy(state.last.slots, parameters[0], state.slots * 8);
   for (int i = 0; i < state.tensorMaps; ++i)
     memcpy(state.last.maps[i], parameters[1 + i], 128);
+  if (state.tileCounter)
+    memcpy(&state.last.tileCounter, parameters[1 + state.tensorMaps], 4);
   if (state.kernel)
     state.kernel(state.last.slots, 0, gridX);
   return 0;

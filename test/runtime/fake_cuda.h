@@ -16,6 +16,8 @@ struct FakeContext {
 
 struct FakeStream {
   FakeContext *context;
+  unsigned long long id = 1;
+  bool capturing = false;
 };
 
 struct FakeLaunch {
@@ -25,6 +27,7 @@ struct FakeLaunch {
   const void *image;
   int64_t slots[512];
   unsigned char maps[8][128];
+  int32_t tileCounter;
 };
 
 /// What a tensor map was made of; the "map" itself is a copy of this.
@@ -45,6 +48,7 @@ struct FakeCuda {
   // The image that is loaded: what the driver would say of it.
   int maxThreads = 1024, staticShared = 0;
   int multiprocessors = 3, tensorMaps = 0;
+  bool tileCounter = false; ///< its last parameter is one
   int slots = 48; ///< in its first parameter: those of the probe
   const char *jitLog = nullptr;
   void (*kernel)(const int64_t *slots, int64_t tileBegin,

@@ -1,19 +1,27 @@
 // RUN: qm-opt %s --qm-lower-to-sm90 | FileCheck %s --implicit-check-not=attn.kernel
 // RUN: qm-opt %s --qm-lower-to-sm90 | FileCheck %s --check-prefix=STEP
 
-// The frame: one parameter more for each tensor map, both launch bounds (setmaxnreg is ignored without them), three rings of
-// two buffers with an arrival of the producer and one of each consumer.
+// The frame: one parameter more for each tensor map and one for the tile counter, both launch bounds (setmaxnreg is ignored
+// without them), three rings of two buffers with an arrival of the producer and one of each consumer, four barriers for
+// staged outputs, the queue of tiles.
+// CHECK: llvm.mlir.global internal @qm_tile_counters(dense<0>
 // CHECK: llvm.func @f(%{{.*}}: !llvm.ptr {llvm.align = 8 : i64, llvm.byval = !llvm.array<43 x i64>, nvvm.grid_constant},
 // CHECK-SAME: {llvm.align = 64 : i64, llvm.byval = !llvm.array<16 x i64>, nvvm.grid_constant}
-// CHECK-SAME: attn.shared_bytes = 98400
+// CHECK-SAME: %{{.*}}: i32)
+// CHECK-SAME: attn.shared_bytes = 98592
 // CHECK-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384, 1, 1>
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98304], 1;
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98320], 2;
+// CHECK: mbarrier.init.shared::cta.b64 [$0+98400], 4;
+// CHECK: mbarrier.init.shared::cta.b64 [$0+98432], 1;
+// CHECK: mbarrier.init.shared::cta.b64 [$0+98448], 10;
 // CHECK: fence.mbarrier_init.release.cluster
 
-// The producer: 24 registers, one warp. Query tile, then keys of a block, then values of the block before.
+// The producer: 24 registers, one warp. It asks for the next tile's number, loads the query tile, then keys of a block and
+// values of the block before, and publishes what it found out about the next tile.
 // CHECK: setmaxnreg.dec.sync.aligned.u32 24
 // CHECK: scf.while
+// CHECK: atom.relaxed.gpu.global.add.u32
 // CHECK: mbarrier.try_wait.parity{{.*}}[$0+98320]
 // CHECK: mbarrier.arrive.expect_tx{{.*}}[$1+98304], 16384
 // CHECK: cp.async.bulk.tensor.4d
@@ -23,22 +31,32 @@
 // CHECK: scf.if
 // CHECK: mbarrier.arrive.expect_tx{{.*}}[$1+98368], 16384
 // CHECK: cp.async.bulk.tensor.4d
+// CHECK: shfl.sync idx
+// CHECK: st.shared.b32 [$0+98464]
+// CHECK: atom.acq_rel.gpu.global.add.u32
+
+// A storing warp: waits for the staged output, stores it, gives the query buffer back.
+// CHECK: mbarrier.try_wait.parity{{.*}}[$0+98400]
+// CHECK: cp.async.bulk.tensor.4d.global.shared::cta.bulk_group
+// CHECK: cp.async.bulk.commit_group
+// CHECK: cp.async.bulk.wait_group.read 0
+// CHECK: mbarrier.arrive.shared::cta{{.*}}[$1+98320]
 
 // The consumers: the first block of the first tile.
 // CHECK: setmaxnreg.inc.sync.aligned.u32 240
-// CHECK: bar.arrive $1, 256
+// CHECK: bar.arrive $0, 256
 // CHECK: mbarrier.try_wait.parity{{.*}}[$0+98304]
 // CHECK: mbarrier.try_wait.parity{{.*}}[$0+98336]
 // CHECK: bar.sync $0, 256
 // CHECK: wgmma.fence
 // CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
 // CHECK: wgmma.commit_group
-// CHECK: bar.arrive $1, 256
+// CHECK: bar.arrive $0, 256
 // CHECK: wgmma.wait_group.sync.aligned 0
 
-// A step on a full block: scores of this block, rescaling under a branch, product of the block before, wait for the scores,
-// softmax without a mask, wait for the product, probabilities rounded. No branch but the rescaling's.
-// STEP: {{^ *}}^bb8(
+// A step on a full block: scores of this block, rescaling under a branch, product of the block before; the next block is looked
+// up while they run; softmax without a mask; wait for the product, probabilities rounded.
+// STEP: {{^ *}}^bb[[FULL:[0-9]+]]({{.*}}// 2 preds: ^bb{{[0-9]+}}, ^bb[[FULL]]
 // STEP: mbarrier.try_wait.parity{{.*}}[$0+98336]
 // STEP: bar.sync $0, 256
 // STEP: wgmma.fence{{.*}}"~{memory}"  : () -> ()
@@ -49,28 +67,33 @@
 // STEP: wgmma.fence{{.*}}=f
 // STEP-COUNT-8: db, p, 1, 1, 1
 // STEP: wgmma.commit_group
-// STEP: bar.arrive $1, 256
+// STEP: bar.arrive $0, 256
+// STEP: scf.while
+// STEP: vote.sync ballot
+// STEP: vote.sync ballot
 // STEP: wgmma.wait_group.sync.aligned 1;
 // STEP: mbarrier.arrive.shared::cta{{.*}}[$1+98352]
 // STEP-NOT: cf.
-// STEP-NOT: scf.
 // STEP-NOT: arith.cmpi sge
 // STEP: shfl.sync bfly
 // STEP: vote.sync any
-// STEP-COUNT-64: ex2.approx.ftz.f32
+// STEP: scf.if
+// STEP-COUNT-64: math.fma
+// STEP-NOT: scf.
 // STEP: wgmma.wait_group.sync.aligned 0;
 // STEP: mbarrier.arrive.shared::cta{{.*}}[$1+98384]
 // STEP-COUNT-32: cvt.rn.bf16x2.f32
-// STEP: cf.cond_br %{{.*}}, ^bb8(
+// STEP: cf.cond_br %{{.*}}, ^bb[[FULL]](
 
-// The same step on a partial block has the mask: two compares of row and key for each pair of columns and row.
-// STEP: {{^ *}}^bb10:
+// The same step on a partial block has the mask: a compare of row and key for each element.
 // STEP: wgmma.wait_group.sync.aligned 1;
 // STEP-COUNT-64: arith.cmpi sge
 // STEP: wgmma.wait_group.sync.aligned 0;
-// STEP: cf.br ^bb7(
+// STEP: cf.br ^bb
 
-// The border of two tiles: the next tile's scores come before this tile's last product, the output after it.
+// The border of two tiles: the next tile is read from the queue, its scores come before this tile's last product, the output
+// is staged after the wait.
+// STEP: ld.shared.b32 $0, [$1+98464]
 // STEP: wgmma.fence{{.*}}"~{memory}"  : () -> ()
 // STEP-COUNT-4: da, db, p, 1, 1, 0, 0
 // STEP: wgmma.commit_group
@@ -79,11 +102,9 @@
 // STEP: wgmma.wait_group.sync.aligned 0;
 // STEP-COUNT-4: stmatrix.sync.aligned.m8n8.x4.shared.b16
 // STEP: fence.proxy.async.shared::cta
-// STEP: bar.sync $0, 128
-// STEP: cp.async.bulk.tensor.4d.global.shared::cta.bulk_group
-// STEP: cp.async.bulk.wait_group.read 0
-// STEP: cf.br ^bb6(
-attn.kernel @f(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>) outs(%o: tensor<?x4x?x64xbf16>, %lse: tensor<?x4x?xf32>) attributes {arg_names = ["q", "k", "v", "o", "lse"], precision = #attn.precision<qk = bf16, pv = bf16, p = bf16, score = f32, stat = f32, acc = f32>, schedule = #attn.schedule<target = "sm_90a", tile_m = 128, tile_n = 128, warps = 12, stages = 2, consumers = 2, query_buffers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = 1, persistent = 1>} {
+// STEP: mbarrier.arrive.shared::cta{{.*}}[$1+98400]
+// STEP: cf.br ^bb
+attn.kernel @f(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>) outs(%o: tensor<?x4x?x64xbf16>, %lse: tensor<?x4x?xf32>) attributes {arg_names = ["q", "k", "v", "o", "lse"], precision = #attn.precision<qk = bf16, pv = bf16, p = bf16, score = f32, stat = f32, acc = f32>, schedule = #attn.schedule<target = "sm_90a", tile_m = 128, tile_n = 128, warps = 12, stages = 2, consumers = 2, query_buffers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = 1, persistent = 1, dynamic_order = 1>} {
   %c2_i32 = arith.constant 2 : i32
   %b, %h, %i0 = attn.tile_position
   %0 = arith.divui %h, %c2_i32 : i32
