@@ -10,6 +10,7 @@ namespace qm::driver {
 mlir::LogicalResult runBuild(Session &session, const Options &options);
 mlir::LogicalResult runRun(Session &session, const Options &options);
 mlir::LogicalResult runVerify(Session &session, const Options &options);
+mlir::LogicalResult runBench(Session &session, const Options &options);
 mlir::LogicalResult runExplain(Session &session, const Options &options);
 
 } // namespace qm::driver

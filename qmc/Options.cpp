@@ -1,5 +1,6 @@
 //===- Options.cpp - what the command line asks for -----------------------===//
 #include "qmc/Options.h"
+#include "qmc/BenchSuite.h"
 #include "qmc/Console.h"
 #include "qmc/NearestName.h"
 #include "qmc/Version.h"
@@ -21,6 +22,8 @@ Examples:
   qmc build layer.cpp --emit=tiled -o -            the IR at a level, on standard output
   qmc run layer.cpp --sq=4096 --param window=256   run on this CPU, time and checksum
   qmc verify layer.mlir                            error table against double precision
+  qmc run layer.cpp --target=gpu                   the same on this machine's GPU
+  qmc bench --suite=published --target=gpu         TFLOP/s of the cells that others have published
   qmc explain layer.cpp --arch=sm_80 --sq=8192     schedule, resources, block counts, roofline
   qmc explain QM0203                               the long text of a diagnostic
 
@@ -100,6 +103,20 @@ void addCallFlags(CLI::App &app, Options &options) {
       ->type_name("N");
 }
 
+void addWhere(CLI::App &app, Options &options) {
+  const char *group = "Where to run";
+  app.add_option("--target", options.target,
+                 "This CPU, or this machine's GPU (default cpu)")
+      ->check(CLI::IsMember({"cpu", "gpu"}))
+      ->type_name("cpu|gpu")
+      ->group(group);
+  app.add_option("--device", options.device, "Which GPU (default 0)")
+      ->type_name("N")
+      ->group(group);
+  app.add_flag("--json", options.json,
+               "The table as JSON: an object a row, values as printed");
+}
+
 void addLayout(CLI::App &app, Options &options, const char *help) {
   app.add_option("--layout", options.layout, help)
       ->check(CLI::IsMember({"bshd", "bhsd"}))
@@ -124,9 +141,10 @@ CLI::App *addBuild(CLI::App &app, Options &options) {
 }
 
 CLI::App *addRun(CLI::App &app, Options &options) {
-  CLI::App *run = app.add_subcommand("run", "Run specs on this CPU");
+  CLI::App *run = app.add_subcommand("run", "Run specs on this CPU or GPU");
   addInput(*run, options, "A .cpp or .mlir file");
   addCompileFlags(*run, options);
+  addWhere(*run, options);
   addCallFlags(*run, options);
   addLayout(*run, options, "Memory layout of q, k, v and o (default bshd)");
   run->add_option("--repeat", options.repeat, "Timed runs (default 5)")
@@ -141,6 +159,7 @@ CLI::App *addVerify(CLI::App &app, Options &options) {
       app.add_subcommand("verify", "Check specs against double precision");
   addInput(*verify, options, "A .cpp or .mlir file");
   addCompileFlags(*verify, options);
+  addWhere(*verify, options);
   addCallFlags(*verify, options);
   addLayout(*verify, options, "Only this memory layout (default: both)");
   verify
@@ -148,6 +167,47 @@ CLI::App *addVerify(CLI::App &app, Options &options) {
                    "Also write arguments and expected results here")
       ->type_name("DIR");
   return verify;
+}
+
+CLI::App *addBench(CLI::App &app, Options &options) {
+  CLI::App *bench = app.add_subcommand(
+      "bench", "Time specs: those of a file, or the cells of a suite");
+  addInput(*bench, options, "A .cpp or .mlir file, unless there is --suite");
+  addCompileFlags(*bench, options);
+  addWhere(*bench, options);
+  addCallFlags(*bench, options);
+  addLayout(*bench, options, "Memory layout of q, k, v and o (default bshd)");
+  const char *group = "What to measure";
+  bench
+      ->add_option("--suite", options.suite,
+                   "A named list of cells (" + suiteNames() + "), or a .json")
+      ->type_name("NAME")
+      ->group(group);
+  bench
+      ->add_option("--cells", options.cells,
+                   "Only cells with this in their name, e.g. 'D128 causal'")
+      ->type_name("TEXT")
+      ->group(group);
+  bench->add_option("--repeat", options.repeat, "Timed runs (default 5)")
+      ->type_name("N")
+      ->group(group);
+  bench
+      ->add_option("--peers", options.peers,
+                   "What others reach, as test/perf/gpu_peers.py writes it")
+      ->type_name("FILE")
+      ->group(group);
+  bench
+      ->add_option("--results", options.results,
+                   "Write rows for test/perf/results here")
+      ->type_name("FILE")
+      ->group(group);
+  bench
+      ->add_option("--dump-kernels", options.dumpKernels,
+                   "Time nothing: write the suite's kernels and cells here, "
+                   "for a machine without this compiler")
+      ->type_name("DIR")
+      ->group(group);
+  return bench;
 }
 
 CLI::App *addExplain(CLI::App &app, Options &options) {
@@ -198,10 +258,10 @@ void reportExtra(const CLI::App &app, const CLI::App *sub,
     return;
   }
   std::string nearest =
-      nearestName(name, {"build", "run", "verify", "explain"});
+      nearestName(name, {"build", "run", "verify", "bench", "explain"});
   (void)reportError(
       diag::Id::UnknownFlag, "unknown command '" + name + "'", name,
-      nearest.empty() ? "the commands are build, run, verify and explain"
+      nearest.empty() ? "the commands are build, run, verify, bench and explain"
                       : "did you mean '" + nearest + "'?");
 }
 
@@ -220,6 +280,7 @@ std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
       {addBuild(app, options), Command::Build},
       {addRun(app, options), Command::Run},
       {addVerify(app, options), Command::Verify},
+      {addBench(app, options), Command::Bench},
       {addExplain(app, options), Command::Explain}};
   std::string saveTemps, printIrAfter;
   for (auto [sub, command] : commands) {
@@ -265,9 +326,10 @@ std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
     return std::nullopt;
   }
   if (!current()) {
-    (void)reportError(diag::Id::UnknownFlag, "no command given", "",
-                      "say build, run, verify or explain; `qmc --help` shows "
-                      "examples");
+    (void)reportError(
+        diag::Id::UnknownFlag, "no command given", "",
+        "say build, run, verify, bench or explain; `qmc --help` shows "
+        "examples");
     return std::nullopt;
   }
   for (auto [sub, command] : commands)
@@ -277,7 +339,7 @@ std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
     options.saveTemps = saveTemps;
   if (!printIrAfter.empty())
     options.printIrAfter = printIrAfter;
-  if (options.input.empty()) {
+  if (options.input.empty() && options.suite.empty()) {
     (void)reportError(diag::Id::CannotRead, "no input file given", "",
                       "name a .cpp spec or a .mlir file");
     return std::nullopt;

@@ -11,7 +11,7 @@
 
 namespace qm::driver {
 
-enum class Command { Build, Run, Verify, Explain };
+enum class Command { Build, Run, Verify, Bench, Explain };
 
 /// Values as written; what a name means is checked where it is used.
 struct Options {
@@ -33,7 +33,11 @@ struct Options {
   std::optional<std::string> printIrAfter; ///< a pass, or "*": each
   std::optional<std::string> saveTemps;    ///< a folder
 
-  // The call (run, verify, explain).
+  // Where to run (run, verify, bench).
+  std::string target = "cpu"; ///< cpu or gpu
+  int device = 0;             ///< ordinal of the GPU
+
+  // The call (run, verify, bench, explain).
   std::optional<int64_t> batch, sq, skv;
   std::vector<std::string> inputs, params, extents; ///< NAME=...
   std::string layout;                               ///< bshd, bhsd or ""
@@ -41,6 +45,13 @@ struct Options {
   unsigned threads = 0; ///< 0: all cores
   unsigned repeat = 5;
   std::string dumpCase; ///< a folder
+
+  // What to measure (bench).
+  std::string suite;       ///< a name or a .json file; "": the input
+  std::string cells;       ///< only cells with this in their name
+  std::string peers;       ///< a .json file
+  std::string results;     ///< where rows go, "" for nowhere
+  std::string dumpKernels; ///< a folder
 };
 
 /// Parses the command line. Returns nothing if the process should end now, with

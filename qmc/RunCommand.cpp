@@ -2,49 +2,23 @@
 #include "qmc/CallData.h"
 #include "qmc/Commands.h"
 #include "qmc/Console.h"
-#include "qmc/CpuKernel.h"
+#include "qmc/Machine.h"
 #include "qmc/Npy.h"
 #include "qmc/OutputFiles.h"
 #include "qmc/SpecFunctions.h"
 #include "qmc/SpecLoader.h"
 #include "qmc/Table.h"
 
-#include "runtime/ParallelTiles.h"
-
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
-
-#include <algorithm>
 
 using namespace mlir;
 using namespace qm;
 using namespace qm::driver;
 using lowering::TargetInfo;
-using lowering::TargetKind;
 using reference::TensorView;
 
 namespace {
-
-struct Timing {
-  double median, best; ///< seconds
-};
-
-Timing measure(const CpuKernels &kernels, StringRef name,
-               ArrayRef<reference::Argument> arguments,
-               const Options &options) {
-  std::vector<double> seconds;
-  // One run to warm caches and threads, not counted.
-  kernels.run(name, arguments, options.threads);
-  for (unsigned run = 0; run < std::max(options.repeat, 1u); ++run) {
-    auto start = PhaseTimer::Clock::now();
-    kernels.run(name, arguments, options.threads);
-    seconds.push_back(
-        std::chrono::duration<double>(PhaseTimer::Clock::now() - start)
-            .count());
-  }
-  llvm::sort(seconds);
-  return {seconds[seconds.size() / 2], seconds.front()};
-}
 
 /// A number that changes with any bit of the results, whatever the layout.
 std::string checksum(const CallData &data) {
@@ -79,16 +53,12 @@ LogicalResult writeResults(const CallData &data, const Options &options) {
 } // namespace
 
 LogicalResult qm::driver::runRun(Session &session, const Options &options) {
-  FailureOr<std::vector<const TargetInfo *>> targets =
-      findTargets(options, {"cpu"});
+  FailureOr<std::unique_ptr<Machine>> machine = Machine::open(options);
+  if (failed(machine))
+    return failure();
+  FailureOr<std::vector<const TargetInfo *>> targets = (*machine)->targets();
   if (failed(targets))
     return failure();
-  for (const TargetInfo *target : *targets)
-    if (target->kind != TargetKind::Cpu)
-      return reportError(diag::Id::TargetCannotRun,
-                         target->name + " cannot run on this CPU", target->name,
-                         "use --arch=cpu, or `qmc verify --arch=" +
-                             target->name + " --dump-case DIR`");
   FailureOr<OwningOpRef<ModuleOp>> module = loadSpecs(session, options);
   if (failed(module))
     return failure();
@@ -103,13 +73,12 @@ LogicalResult qm::driver::runRun(Session &session, const Options &options) {
                        "-o", "choose one with --spec");
 
   Layout layout = options.layout == "bhsd" ? Layout::Bhsd : Layout::Bshd;
-  CompilePipeline pipeline(session, options);
   Table table({"spec", "target", "B", "Hq", "Hkv", "Sq", "Skv", "D", "Dv",
                "threads", "median ms", "best ms", "GFLOP/s", "checksum"});
   for (const TargetInfo *target : *targets) {
-    FailureOr<CpuKernels> kernels =
-        CpuKernels::compile(pipeline, session, **module, *target);
-    if (failed(kernels))
+    FailureOr<std::unique_ptr<MachineCode>> code =
+        (*machine)->compile(session, **module, *target);
+    if (failed(code))
       return failure();
     for (func::FuncOp spec : *specs) {
       FailureOr<reference::Reference> reference =
@@ -120,29 +89,34 @@ LogicalResult qm::driver::runRun(Session &session, const Options &options) {
           "data", [&] { return CallData::create(spec, options, layout); });
       if (failed(data) || failed(reference->check(data->inputs())))
         return failure();
-      Timing timing = session.timer.measure("run", [&] {
-        return measure(*kernels, spec.getName(), data->inputsAndOutputs(),
-                       options);
-      });
+      FailureOr<std::unique_ptr<BoundCall>> call =
+          (*code)->bind(spec.getName(), *data);
+      if (failed(call) || failed((*call)->run()))
+        return failure();
+      FailureOr<Timing> timing = session.timer.measure(
+          "run", [&] { return measure(**call, options.repeat); });
+      if (failed(timing))
+        return failure();
       auto counts = reference->countBlocks(data->inputs(), 128, 128);
       reference::Extents extents = reference->extentsOf(data->inputs());
       int64_t d = std::get<TensorView>(data->inputs()[0]).extents[3];
       int64_t dv = data->o().extents[3];
       double flops = 2.0 * counts.keptPairs * (d + dv);
-      unsigned threads =
-          options.threads ? options.threads : runtime::defaultThreadCount();
       table.addRow(
           {spec.getName().str(), target->name.str(),
            std::to_string(extents.batch), std::to_string(extents.heads),
            std::to_string(extents.kvHeads), std::to_string(extents.query),
            std::to_string(extents.key), std::to_string(d), std::to_string(dv),
-           std::to_string(threads), threeDigits(timing.median * 1e3),
-           threeDigits(timing.best * 1e3),
-           threeDigits(flops / timing.median * 1e-9), checksum(*data)});
+           (*machine)->threads(), threeDigits(timing->median * 1e3),
+           threeDigits(timing->best * 1e3),
+           threeDigits(flops / timing->median * 1e-9), checksum(*data)});
       if (failed(writeResults(*data, options)))
         return failure();
     }
   }
-  table.print(llvm::outs());
+  if (options.json)
+    table.printJson(llvm::outs());
+  else
+    table.print(llvm::outs());
   return success();
 }

@@ -1,7 +1,11 @@
 //===- Table.cpp - aligned columns of text --------------------------------===//
 #include "qmc/Table.h"
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 #include <cmath>
 
@@ -25,6 +29,17 @@ void Table::print(raw_ostream &os) const {
     }
     os << StringRef(line).rtrim() << '\n';
   }
+}
+
+void Table::printJson(raw_ostream &os) const {
+  json::Array objects;
+  for (const auto &row : ArrayRef(rows).drop_front()) {
+    json::Object object;
+    for (auto [key, cell] : zip(rows.front(), row))
+      object[key] = cell;
+    objects.push_back(std::move(object));
+  }
+  os << formatv("{0:2}\n", json::Value(std::move(objects)));
 }
 
 std::string qm::driver::scientific(double value) {

@@ -17,6 +17,8 @@ public:
     rows.push_back(std::move(cells));
   }
   void print(llvm::raw_ostream &os) const;
+  /// An array with an object a row, the header's words as keys.
+  void printJson(llvm::raw_ostream &os) const;
 
 private:
   std::vector<std::vector<std::string>> rows;

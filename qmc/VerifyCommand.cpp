@@ -3,8 +3,8 @@
 #include "qmc/CaseWriter.h"
 #include "qmc/Commands.h"
 #include "qmc/Console.h"
-#include "qmc/CpuKernel.h"
 #include "qmc/ErrorMeasure.h"
+#include "qmc/Machine.h"
 #include "qmc/SpecFunctions.h"
 #include "qmc/SpecLoader.h"
 #include "qmc/Table.h"
@@ -31,20 +31,21 @@ std::string ratioOf(double error, double yardstick) {
 class Verifier {
 public:
   Verifier(Session &session, const Options &options)
-      : session(session), options(options), pipeline(session, options) {}
+      : session(session), options(options) {}
   LogicalResult run();
 
 private:
+  FailureOr<std::vector<const TargetInfo *>> chooseTargets();
   LogicalResult verifyOn(const TargetInfo &target);
   LogicalResult verifySpec(func::FuncOp spec, const TargetInfo &target,
-                           const CpuKernels *kernels, Layout layout);
+                           MachineCode *code, Layout layout);
   void addRow(StringRef spec, StringRef what, const CallData &data,
               StringRef layout, const Errors &errors, const Errors *yardstick,
               StringRef verdict);
 
   Session &session;
   const Options &options;
-  CompilePipeline pipeline;
+  std::unique_ptr<Machine> machine;
   OwningOpRef<ModuleOp> module;
   SmallVector<func::FuncOp> specs;
   Table table{{"spec", "computed by", "layout", "O max abs", "O max rel",
@@ -66,7 +67,7 @@ void Verifier::addRow(StringRef spec, StringRef what, const CallData &data,
 }
 
 LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
-                                   const CpuKernels *kernels, Layout layout) {
+                                   MachineCode *code, Layout layout) {
   FailureOr<reference::Reference> reference =
       reference::Reference::create(spec);
   if (failed(reference))
@@ -92,7 +93,7 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
   if (!options.dumpCase.empty() &&
       failed(writeCase(spec, *data, truth, bounds, layout, options)))
     return failure();
-  if (!kernels)
+  if (!code)
     return success();
 
   // Anything the kernel fails to write shows as a NaN.
@@ -100,9 +101,11 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
     if (view)
       std::memset(view->data, 0xFF,
                   view->numElements() * runtime::bytesPerElement(view->dtype));
-  session.timer.measure("run", [&] {
-    kernels->run(spec.getName(), data->inputsAndOutputs(), options.threads);
-  });
+  FailureOr<std::unique_ptr<BoundCall>> call =
+      code->bind(spec.getName(), *data);
+  if (failed(call) ||
+      failed(session.timer.measure("run", [&] { return (*call)->run(); })))
+    return failure();
   Errors errors = measureErrors(readOutput(data->o(), data->lse()), truth);
   bool pass = bounds.accepts(errors);
   failures += !pass;
@@ -112,36 +115,38 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
 }
 
 LogicalResult Verifier::verifyOn(const TargetInfo &target) {
-  std::optional<CpuKernels> kernels;
-  if (target.kind == TargetKind::Cpu) {
-    FailureOr<CpuKernels> compiled =
-        CpuKernels::compile(pipeline, session, *module, target);
+  std::unique_ptr<MachineCode> code;
+  if (target.kind == TargetKind::Cpu || options.target == "gpu") {
+    auto compiled = machine->compile(session, *module, target);
     if (failed(compiled))
       return failure();
-    kernels = std::move(*compiled);
+    code = std::move(*compiled);
   }
   for (func::FuncOp spec : specs)
     for (Layout layout : {Layout::Bshd, Layout::Bhsd}) {
       bool wanted = options.layout.empty() ||
                     (options.layout == "bshd") == (layout == Layout::Bshd);
-      if (wanted && failed(verifySpec(spec, target,
-                                      kernels ? &*kernels : nullptr, layout)))
+      if (wanted && failed(verifySpec(spec, target, code.get(), layout)))
         return failure();
     }
   return success();
 }
 
+FailureOr<std::vector<const TargetInfo *>> Verifier::chooseTargets() {
+  FailureOr<std::unique_ptr<Machine>> opened = Machine::open(options);
+  if (failed(opened))
+    return failure();
+  machine = std::move(*opened);
+  // On a CPU, cases can be written for GPUs that are elsewhere.
+  if (!options.dumpCase.empty() && options.target == "cpu")
+    return findTargets(options, {"cpu"});
+  return machine->targets();
+}
+
 LogicalResult Verifier::run() {
-  FailureOr<std::vector<const TargetInfo *>> targets =
-      findTargets(options, {"cpu"});
+  FailureOr<std::vector<const TargetInfo *>> targets = chooseTargets();
   if (failed(targets))
     return failure();
-  for (const TargetInfo *target : *targets)
-    if (target->kind != TargetKind::Cpu && options.dumpCase.empty())
-      return reportError(diag::Id::TargetCannotRun,
-                         target->name + " cannot run on this CPU", target->name,
-                         "add --dump-case DIR and run the case where the GPU "
-                         "is, or use --arch=cpu");
   FailureOr<OwningOpRef<ModuleOp>> loaded = loadSpecs(session, options);
   if (failed(loaded))
     return failure();
@@ -157,9 +162,13 @@ LogicalResult Verifier::run() {
   for (const TargetInfo *target : *targets)
     if (failed(verifyOn(*target)))
       return failure();
-  llvm::outs() << "error against double precision, seed " << options.seed
-               << ":\n";
-  table.print(llvm::outs());
+  if (options.json) {
+    table.printJson(llvm::outs());
+  } else {
+    llvm::outs() << "error against double precision, seed " << options.seed
+                 << ":\n";
+    table.print(llvm::outs());
+  }
   if (failures == 0)
     return success();
   llvm::outs().flush();

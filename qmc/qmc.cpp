@@ -15,6 +15,8 @@ static llvm::LogicalResult dispatch(Session &session, const Options &options) {
     return runRun(session, options);
   case Command::Verify:
     return runVerify(session, options);
+  case Command::Bench:
+    return runBench(session, options);
   case Command::Explain:
     return runExplain(session, options);
   }

@@ -17,6 +17,10 @@ config.environment["PATH"] = os.pathsep.join(
 # Golden messages are compared as text.
 config.environment["NO_COLOR"] = "1"
 config.substitutions.append(("%examples", os.path.join(config.test_source_root, "..", "examples")))
+# A CUDA driver without a GPU (test/runtime/fake_cuda.h), for QM_CUDA_DRIVER.
+config.substitutions.append(
+    ("%fake_driver", os.path.join(config.qm_bin, "..", "test", "runtime", "qm_fake_cuda", "libcuda.so.1"))
+)
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
 
 if shutil.which("ptxas", path=config.environment["PATH"]) or os.path.exists(

@@ -1,0 +1,219 @@
+//===- BenchSuite.cpp - lists of cells to measure -------------------------===//
+#include "qmc/BenchSuite.h"
+#include "qmc/Console.h"
+#include "qmc/NearestName.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::driver;
+using llvm::formatv;
+
+namespace {
+
+/// A suite as the program holds it; the table is made from suites/*.json.
+struct SuiteText {
+  llvm::StringLiteral name, text;
+};
+constexpr SuiteText suiteTexts[] = {
+#include "qmc/Suites.inc"
+};
+
+LogicalResult badSuite(StringRef origin, const llvm::Twine &why,
+                       const llvm::Twine &help) {
+  return reportError(diag::Id::BadSuite, "suite '" + origin + "': " + why,
+                     origin, help);
+}
+
+/// Reads the cells of a suite; the first flaw ends it.
+class Reader {
+public:
+  Reader(StringRef origin, const llvm::json::Object &root)
+      : origin(origin), root(root) {}
+  FailureOr<BenchSuite> read();
+
+private:
+  LogicalResult readCell(const llvm::json::Object &object, BenchCell &cell);
+  LogicalResult readExtent(const llvm::json::Object &object, StringRef key,
+                           int64_t &value);
+  LogicalResult readWord(const llvm::json::Object &object, StringRef key,
+                         ArrayRef<StringRef> known, std::string &value);
+  LogicalResult flaw(const llvm::Twine &why) {
+    return badSuite(origin, "cell " + llvm::Twine(number) + ": " + why,
+                    "`qmc explain QM0024` shows the format");
+  }
+
+  StringRef origin;
+  const llvm::json::Object &root;
+  size_t number = 0;
+};
+
+LogicalResult Reader::readExtent(const llvm::json::Object &object,
+                                 StringRef key, int64_t &value) {
+  std::optional<int64_t> number = object.getInteger(key);
+  if (!number || *number < 1 || *number > INT32_MAX)
+    return flaw("'" + key + "' must be a positive number");
+  value = *number;
+  return success();
+}
+
+LogicalResult Reader::readWord(const llvm::json::Object &object, StringRef key,
+                               ArrayRef<StringRef> known, std::string &value) {
+  std::optional<StringRef> word = object.getString(key);
+  if (!word || !llvm::is_contained(known, *word))
+    return flaw("'" + key + "' must be one of " + llvm::join(known, ", "));
+  value = word->str();
+  return success();
+}
+
+LogicalResult Reader::readCell(const llvm::json::Object &object,
+                               BenchCell &cell) {
+  if (failed(readWord(object, "dtype", {"f16", "bf16", "f32"}, cell.dtype)) ||
+      failed(readWord(object, "mask", {"full", "causal"}, cell.mask)) ||
+      failed(readExtent(object, "batch", cell.batch)) ||
+      failed(readExtent(object, "heads", cell.heads)) ||
+      failed(readExtent(object, "kv_heads", cell.kvHeads)) ||
+      failed(readExtent(object, "sq", cell.sq)) ||
+      failed(readExtent(object, "head_dim", cell.headDim)))
+    return failure();
+  cell.skv = cell.sq;
+  if (object.get("skv") && failed(readExtent(object, "skv", cell.skv)))
+    return failure();
+  if (cell.heads % cell.kvHeads != 0)
+    return flaw(llvm::Twine(cell.heads) + " heads are no multiple of " +
+                llvm::Twine(cell.kvHeads) + " kv_heads");
+  if (const llvm::json::Object *bars = object.getObject("bars"))
+    for (const auto &[target, bar] : *bars)
+      cell.bars[target.str()] = bar.getAsNumber().value_or(0);
+  return success();
+}
+
+FailureOr<BenchSuite> Reader::read() {
+  BenchSuite suite;
+  suite.name = root.getString("suite").value_or("").str();
+  const llvm::json::Array *cells = root.getArray("cells");
+  if (suite.name.empty() || !cells || cells->empty())
+    return badSuite(origin, "needs \"suite\", a name, and \"cells\"",
+                    "`qmc explain QM0024` shows the format");
+  if (const llvm::json::Object *peers = root.getObject("bar_peers"))
+    for (const auto &[target, peer] : *peers)
+      suite.barPeers[target.str()] = peer.getAsString().value_or("").str();
+  for (const llvm::json::Value &value : *cells) {
+    ++number;
+    const llvm::json::Object *object = value.getAsObject();
+    if (!object)
+      return flaw("is no object");
+    if (failed(readCell(*object, suite.cells.emplace_back())))
+      return failure();
+  }
+  return suite;
+}
+
+} // namespace
+
+std::string BenchCell::name() const {
+  std::string length = sq == skv ? formatv("S{0}", sq).str()
+                                 : formatv("Sq{0} Skv{1}", sq, skv).str();
+  return formatv("{0} B{1} Hq{2} Hkv{3} {4} D{5} {6}", dtype, batch, heads,
+                 kvHeads, length, headDim, mask);
+}
+
+std::string BenchCell::kernel() const {
+  return formatv("{0}_h{1}_kv{2}_d{3}_{4}", dtype, heads, kvHeads, headDim,
+                 mask);
+}
+
+double BenchCell::flops() const {
+  return 4.0 * batch * heads * sq * skv * headDim *
+         (mask == "causal" ? 0.5 : 1);
+}
+
+llvm::json::Object BenchCell::toJson() const {
+  llvm::json::Object barObject;
+  for (const auto &[target, bar] : bars)
+    barObject[target] = bar;
+  return llvm::json::Object{
+      {"name", name()},      {"kernel", kernel()},
+      {"dtype", dtype},      {"mask", mask},
+      {"batch", batch},      {"heads", heads},
+      {"kv_heads", kvHeads}, {"sq", sq},
+      {"skv", skv},          {"head_dim", headDim},
+      {"flops", flops()},    {"bars", std::move(barObject)}};
+}
+
+std::string qm::driver::suiteNames() {
+  return llvm::join(
+      llvm::map_range(suiteTexts, [](const SuiteText &s) { return s.name; }),
+      ", ");
+}
+
+std::optional<StringRef> qm::driver::findSuiteText(StringRef name) {
+  for (const SuiteText &suite : suiteTexts)
+    if (suite.name == name)
+      return suite.text;
+  return std::nullopt;
+}
+
+FailureOr<BenchSuite> BenchSuite::load(StringRef nameOrFile) {
+  std::unique_ptr<llvm::MemoryBuffer> file;
+  std::optional<StringRef> text = findSuiteText(nameOrFile);
+  if (!text && !nameOrFile.ends_with(".json")) {
+    std::vector<std::string> names;
+    for (const SuiteText &suite : suiteTexts)
+      names.push_back(suite.name.str());
+    std::string nearest = nearestName(nameOrFile, names);
+    return badSuite(nameOrFile, "is not known",
+                    nearest.empty() ? "choose from " + suiteNames() +
+                                          ", or name a .json file"
+                                    : "did you mean '" + nearest + "'?");
+  }
+  if (!text) {
+    auto buffer = llvm::MemoryBuffer::getFile(nameOrFile);
+    if (!buffer)
+      return reportError(diag::Id::CannotRead,
+                         "cannot read '" + nameOrFile +
+                             "': " + buffer.getError().message(),
+                         nameOrFile, "the suites are " + suiteNames());
+    file = std::move(*buffer);
+    text = file->getBuffer();
+  }
+  llvm::Expected<llvm::json::Value> root = llvm::json::parse(*text);
+  if (!root)
+    return badSuite(nameOrFile, llvm::toString(root.takeError()),
+                    "`qmc explain QM0024` shows the format");
+  const llvm::json::Object *object = root->getAsObject();
+  if (!object)
+    return badSuite(nameOrFile, "is no JSON object",
+                    "`qmc explain QM0024` shows the format");
+  return Reader(nameOrFile, *object).read();
+}
+
+std::string BenchSuite::specText() const {
+  constexpr const char *causal = R"(mask (%b, %h, %i, %j) {
+    %keep = arith.cmpi sge, %i, %j : i32
+    attn.yield %keep : i1
+  } )";
+  std::string text;
+  std::set<std::string> made;
+  for (const BenchCell &cell : cells) {
+    if (!made.insert(cell.kernel()).second)
+      continue;
+    std::string q = formatv("tensor<?x{0}x?x{1}x{2}>", cell.heads, cell.headDim,
+                            cell.dtype);
+    std::string kv = formatv("tensor<?x{0}x?x{1}x{2}>", cell.kvHeads,
+                             cell.headDim, cell.dtype);
+    text += formatv("func.func @{0}(%q: {1}, %k: {2}, %v: {2}) -> {1} {{\n"
+                    "  %o = attn.attention q(%q) k(%k) v(%v) {3}: {1}, {2}, "
+                    "{2} -> {1}\n"
+                    "  return %o : {1}\n"
+                    "}\n",
+                    cell.kernel(), q, kv, cell.mask == "causal" ? causal : "");
+  }
+  return text;
+}
