@@ -10,6 +10,8 @@
 #include "qmc/Table.h"
 #include "qmc/TempFolder.h"
 
+#include "lowering/ptx/Ptxas.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -139,7 +141,11 @@ LogicalResult Bench::dumpKernels() {
   Options build = options;
   build.command = Command::Build;
   build.output = options.dumpKernels + "/" + suite->name;
-  build.emit = {"ptx", "cubin", "json"};
+  build.emit = {"ptx", "json"};
+  if (ptx::findPtxas(options.ptxas).empty())
+    reportNote("no ptxas here, so PTX only; the GPU's driver compiles it");
+  else
+    build.emit.push_back("cubin");
   if (build.arch.empty())
     build.arch = {"sm_80"};
   if (failed(runBuild(session, build)))

@@ -75,7 +75,7 @@ class Runtime:
     """libqm.so; a failed call raises with the runtime's text."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(str(path))
+        self.library = ctypes.CDLL(str(path.resolve()))
         self.library.qm_last_error.restype = ctypes.c_char_p
 
     def call(self, name, *args):
@@ -205,10 +205,10 @@ def main():
     runtime = Runtime(options.folder / "libqm.so")
     flex = None
     if not options.no_flex:
-        import torch._dynamo
+        import torch._dynamo as dynamo
         from torch.nn.attention.flex_attention import flex_attention
 
-        torch._dynamo.config.recompile_limit = 512
+        dynamo.config.recompile_limit = 512
         flex = torch.compile(flex_attention, dynamic=False)
 
     peer_rows, result_rows = {}, []
