@@ -1,16 +1,21 @@
 // The computing role as a graph of blocks:
 //
-//   begin ──> first ──> tile ──> head ──> full ⟲ ──┐      full, partial: one
-//   step, on a block without and with a mask
-//                        ↑        ↑  └──> more <───┘      more: a partial
-//                        block, or the end of the tile │        └─ partial <─┤
-//                     border <────── end <─────┘          border: the last
-//                     product of a tile in the shadow of the
-//                                     └──> last           next tile's first
-//                                     scores
+//   begin    -> first, exit
+//   first    -> tile            a tile's first block, nothing else under way
+//   tile     -> head
+//   head     -> full, more      which kind of block comes next?
+//   full     -> full, more      a step on a block without a mask
+//   more     -> partial, end
+//   partial  -> head            a step on a block with a mask
+//   end      -> border, last
+//   border   -> tile
+//   last     -> first, exit
 //
-// With one query buffer there is no border: a tile is finished by `last` and
-// the next one begins with `first`.
+// border: the last product of a tile in the shadow of the next tile's first
+// scores; a copy for next tiles that begin with a full block, and under a mask
+// one for those that begin with a partial one. last: the last product of a tile
+// that is finished alone, because there is no next one or no second query
+// buffer; the next tile then begins with `first`.
 //
 // What changes from tile to tile is an argument of `tile`, what changes from
 // step to step one of head, full and more. Accumulators in flight never meet a
@@ -106,10 +111,11 @@ private:
   TileState open(Cursor query, Cursor queue, Int batch, Int head, Int row);
   TileState tileFrom(ValueRange values);
   StepState beginBlocks(TileState &tile, Fragment &scores, const Upcoming &from,
-                        Cursor cursor);
+                        Cursor cursor, bool masked);
   StepState firstBlock(TileState &tile, const Upcoming &from, Cursor cursor);
   void step(TileState &tile, StepState &steps, bool masked);
-  TileState border(TileState &tile, StepState &steps, const Upcoming &upcoming);
+  TileState border(TileState &tile, StepState &steps, const Upcoming &upcoming,
+                   bool masked);
   void lastProduct(TileState &tile, StepState &steps);
 
   Block *newBlock(ValueRange like);
@@ -167,10 +173,11 @@ TileState Consumer::tileFrom(ValueRange v) {
 /// Softmax of a tile's first block, whose scores are there. The accumulator
 /// starts at 0.
 StepState Consumer::beginBlocks(TileState &tile, Fragment &scores,
-                                const Upcoming &from, Cursor cursor) {
+                                const Upcoming &from, Cursor cursor,
+                                bool masked) {
   KeyBlockList::Position position = from.position;
   KeyBlock next = tile.blocks->next(position, from.block);
-  tile.chain->apply(scores, from.block.firstKey, /*masked=*/true);
+  tile.chain->apply(scores, from.block.firstKey, masked);
   return {Fragment(state.plan.accumulatorRegisters()),
           {},
           startSoftmax(state, scores),
@@ -190,7 +197,7 @@ StepState Consumer::firstBlock(TileState &tile, const Upcoming &from,
   turns.leave();
   products.waitForScores(scores, /*accumulationUnderWay=*/false);
   rings.key.release(leader, cursor);
-  StepState steps = beginBlocks(tile, scores, from, cursor);
+  StepState steps = beginBlocks(tile, scores, from, cursor, /*masked=*/true);
   steps.p = packProbabilities(state, scores);
   llvm::fill(steps.accumulator.values, state.f32(0.0f));
   return steps;
@@ -231,7 +238,7 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
 /// From the last block of `tile` to the first of the upcoming one, whose scores
 /// are issued ahead of the last product. `steps` becomes the new tile's.
 TileState Consumer::border(TileState &tile, StepState &steps,
-                           const Upcoming &upcoming) {
+                           const Upcoming &upcoming, bool masked) {
   TileState then = open(rings.query.next(tile.query), queue.next(tile.queue),
                         upcoming.batch, upcoming.head, upcoming.row);
   Cursor before = steps.cursor, cursor = rings.key.next(before);
@@ -246,7 +253,7 @@ TileState Consumer::border(TileState &tile, StepState &steps,
   turns.leave();
   products.waitForScores(scores, /*accumulationUnderWay=*/true);
   rings.key.release(leader, cursor);
-  StepState begun = beginBlocks(then, scores, upcoming, cursor);
+  StepState begun = beginBlocks(then, scores, upcoming, cursor, masked);
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, before);
   emitEpilogue(state, *tile.tile, tile.query, steps.accumulator,
@@ -284,7 +291,6 @@ Block *Consumer::newBlock(ValueRange like) {
 }
 
 void Consumer::emit() {
-  bool drains = state.plan.queryBuffers == 1;
   turns.start();
   auto concat = [](ValueRange a, ValueRange rest) {
     Values all(a);
@@ -345,30 +351,43 @@ void Consumer::emit() {
   step(tile, steps, /*masked=*/true);
   jump(head, steps.flatten(b));
 
+  // end: with a second query buffer the border to a tile that begins with a
+  // full block, and under a mask that to one that begins with a partial block;
+  // else the tile is finished alone.
   b.setInsertionPointToStart(end);
   steps = atMore;
-  if (drains) {
-    lastProduct(tile, steps);
-    Upcoming upcoming = following(tile, opening);
-    Values next =
-        concat(flatten(rings.query.next(tile.query), queue.next(tile.queue),
-                       rings.key.next(steps.cursor)),
-               upcoming.flatten());
-    branch(upcoming.exists, first, next, exit, {});
-    return;
-  }
   Upcoming upcoming = following(tile, opening);
-  Block *borderBlock = newBlock({}), *last = newBlock({});
-  branch(upcoming.exists, borderBlock, {}, last, {});
-
-  b.setInsertionPointToStart(borderBlock);
-  TileState then = border(tile, steps, upcoming);
-  jump(tileBlock, concat(then.flatten(), steps.flatten(b)));
+  Block *last = newBlock({});
+  auto addBorder = [&](bool masked) {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = newBlock({});
+    b.setInsertionPointToStart(block);
+    StepState current = atMore;
+    TileState then = border(tile, current, upcoming, masked);
+    jump(tileBlock, concat(then.flatten(), current.flatten(b)));
+    return block;
+  };
+  if (state.plan.queryBuffers == 1) {
+    jump(last, {});
+  } else {
+    Block *partly = last;
+    if (state.program.hasMask()) {
+      partly = newBlock({});
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(partly);
+      branch(upcoming.exists, addBorder(/*masked=*/true), {}, last, {});
+    }
+    Value full = arith::AndIOp::create(b, upcoming.exists, upcoming.block.full);
+    branch(full, addBorder(/*masked=*/false), {}, partly, {});
+  }
 
   b.setInsertionPointToStart(last);
-  steps = atMore;
   lastProduct(tile, steps);
-  jump(exit, {});
+  Values next =
+      concat(flatten(rings.query.next(tile.query), queue.next(tile.queue),
+                     rings.key.next(steps.cursor)),
+             upcoming.flatten());
+  branch(upcoming.exists, first, next, exit, {});
 }
 
 void qm::sm90::emitConsumer(KernelState &state, Rings &rings,

@@ -30,6 +30,7 @@ protected:
         reinterpret_cast<FakeContext *(*)()>(dlsym(driver, "fakeCudaCurrent"));
     setCurrent = reinterpret_cast<void (*)(FakeContext *)>(
         dlsym(driver, "fakeCudaSetCurrent"));
+    *getFake() = FakeCuda(); // another suite may have left its own
     // The runtime reads the machine once: it has these two GPUs for good.
     qm_library *library = probe::gpuLibrary({"sm_80:ptx"});
     ASSERT_EQ(qm_kernel_prepare(probe::kernelOf(library), gpu0), QM_OK)

@@ -2,6 +2,7 @@
 #include "test/lowering/sm80/KernelCompiler.h"
 
 #include "lowering/sm80/Pipeline.h"
+#include "lowering/sm90/Pipeline.h"
 #include "passes/Pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,6 +19,7 @@ KernelCompiler::KernelCompiler() {
   DialectRegistry registry;
   registry.insert<func::FuncDialect>();
   sm80::registerSm80Dialects(registry);
+  sm90::registerSm90Dialects(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
 }
@@ -60,7 +62,10 @@ FailureOr<CompiledKernel> KernelCompiler::compile(StringRef text,
   auto op = *module->getOps<attn::KernelOp>().begin();
   kernel.info = lowering::KernelInfo::get(op);
   PassManager lowering(&context);
-  sm80::buildSm80Pipeline(lowering);
+  if (shape.target == "sm_90a")
+    sm90::buildSm90Pipeline(lowering);
+  else
+    sm80::buildSm80Pipeline(lowering);
   if (failed(lowering.run(*module)))
     return failure();
   Operation *function = SymbolTable::lookupSymbolIn(*module, kernel.info.name);

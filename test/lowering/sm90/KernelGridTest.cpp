@@ -1,0 +1,110 @@
+// Every mask and modifier, type and head dim compiles for sm_90a to machine
+// code in which wgmma runs asynchronously (ptxas says nothing of serialisation)
+// and nothing is spilled. Where a disassembler is present, the main loop holds
+// what was planned and no more.
+#include "test/lowering/sm80/KernelCompiler.h"
+#include "test/lowering/sm90/MainLoop.h"
+
+#include <gtest/gtest.h>
+
+using namespace qm;
+using namespace qm::test;
+
+static Shape hopper(const std::string &element, int headDim, int valueDim) {
+  Shape shape;
+  shape.element = element;
+  shape.headDim = headDim;
+  shape.valueDim = valueDim;
+  shape.target = "sm_90a";
+  return shape;
+}
+
+/// Compiles and assembles; checks what ptxas says. Null without ptxas.
+static std::optional<ptx::Assembled> checked(const std::string &spec,
+                                             const Shape &shape) {
+  KernelCompiler compiler;
+  auto kernel = compiler.compile(KernelCompiler::specText(spec, shape), shape);
+  if (failed(kernel)) {
+    ADD_FAILURE() << "does not compile";
+    return std::nullopt;
+  }
+  if (ptx::findPtxas("").empty())
+    return std::nullopt;
+  auto assembled = compiler.assemble(*kernel, shape.target);
+  if (failed(assembled)) {
+    ADD_FAILURE() << "does not assemble";
+    return std::nullopt;
+  }
+  const ptx::KernelResources *used = assembled->report.find(spec);
+  EXPECT_NE(used, nullptr);
+  if (used) {
+    EXPECT_EQ(used->spillStores, 0u);
+    EXPECT_EQ(used->spillLoads, 0u);
+    EXPECT_EQ(used->stackFrame, 0u);
+    // All of the file, shared among the warps: setmaxnreg moves registers from
+    // one role to another.
+    EXPECT_EQ(used->registers, 65536u / kernel->info.threads / 8 * 8 > 240
+                                   ? 240u
+                                   : 65536u / kernel->info.threads / 8 * 8);
+  }
+  // C7508 to C7520: setmaxnreg ignored, wgmma serialised, waits put in.
+  for (const std::string &note : assembled->report.notes)
+    ADD_FAILURE() << note;
+  return std::move(*assembled);
+}
+
+using GridCase = std::tuple<std::string, std::string, std::pair<int, int>>;
+class HopperGridTest : public testing::TestWithParam<GridCase> {};
+
+TEST_P(HopperGridTest, IsAsynchronousAndSpillsNothing) {
+  auto [spec, element, dims] = GetParam();
+  if (!checked(spec, hopper(element, dims.first, dims.second)))
+    GTEST_SKIP() << "no ptxas";
+}
+
+static std::string nameOf(const testing::TestParamInfo<GridCase> &info) {
+  auto [spec, element, dims] = info.param;
+  return spec + "_" + element + "_d" + std::to_string(dims.first) + "_v" +
+         std::to_string(dims.second);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Specs, HopperGridTest,
+    testing::Combine(testing::Values("full", "causal", "causal_br", "window",
+                                     "softcap", "alibi", "document"),
+                     testing::Values("bf16"),
+                     testing::Values(std::pair{64, 64}, std::pair{128, 128})),
+    nameOf);
+INSTANTIATE_TEST_SUITE_P(
+    HeadDims, HopperGridTest,
+    testing::Combine(testing::Values("causal"), testing::Values("f16"),
+                     testing::Values(std::pair{8, 8}, std::pair{72, 72},
+                                     std::pair{96, 96}, std::pair{128, 128},
+                                     std::pair{192, 192}, std::pair{192, 128},
+                                     std::pair{256, 256}, std::pair{248, 40})),
+    nameOf);
+
+// The loop over full key blocks at head dim 128: two products of eight wgmma,
+// an exponential an element and one a row for alpha, nothing moved from vector
+// to uniform registers, nothing in local memory.
+TEST(HopperMainLoop, HoldsWhatWasPlanned) {
+  for (const char *spec : {"full", "causal"}) {
+    SCOPED_TRACE(spec);
+    auto assembled = checked(spec, hopper("bf16", 128, 128));
+    if (!assembled)
+      GTEST_SKIP() << "no ptxas";
+    std::optional<InstructionCounts> counts = countMainLoop(assembled->cubin);
+    if (!counts)
+      GTEST_SKIP() << "no cuobjdump";
+    EXPECT_EQ((*counts)["HGMMA"], 16);
+    EXPECT_EQ((*counts)["MUFU"], 66);
+    EXPECT_EQ((*counts)["FFMA"], 64);
+    EXPECT_EQ((*counts)["F2FP"], 32);
+    EXPECT_EQ((*counts)["R2UR"], 0);
+    EXPECT_EQ((*counts)["LDL"] + (*counts)["STL"], 0);
+    int all = 0;
+    for (auto &[name, count] : *counts)
+      all += count;
+    EXPECT_LE(all, 530);
+  }
+}
