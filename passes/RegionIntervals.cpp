@@ -60,7 +60,18 @@ std::optional<Interval> RegionIntervals::liftExact(Operation &op) {
       return std::nullopt;
     mapping.map(operand, fact.exact);
   }
-  return intervals.makeExact(builder.clone(op, mapping)->getResult(0));
+  Value value = builder.clone(op, mapping)->getResult(0);
+  // Skv - Sq and the like: what is added to it needs no care for wrapping, and
+  // can be solved for the key.
+  if (isa<arith::AddIOp, arith::SubIOp>(op) && value.getType().isInteger(32)) {
+    Interval x = get(op.getOperand(0)), y = get(op.getOperand(1));
+    bool subtracts = isa<arith::SubIOp>(op);
+    int64_t smin = x.smin + (subtracts ? -y.smax : y.smin);
+    int64_t smax = x.smax + (subtracts ? -y.smin : y.smax);
+    if (smin >= INT32_MIN && smax <= INT32_MAX)
+      return intervals.makeExact(value, smin, smax);
+  }
+  return intervals.makeExact(value);
 }
 
 Interval RegionIntervals::liftByRule(Operation &op) {
