@@ -1,5 +1,5 @@
 //===- Masks.cpp - mask algebra and the mask library ----------------------===//
-#include "dialect/dsl/Trace.h"
+#include "dialect/dsl/Library.h"
 
 #include <qm/masks.h>
 
@@ -24,25 +24,6 @@ Bool Mask::operator()(Batch b, Head h, Query i, Key j) const {
 }
 
 namespace {
-
-/// A mask of the library: nodes it makes are at the place where the user named
-/// it.
-template <class F>
-struct LibraryMask final : Mask::Function {
-  F function;
-  Where where;
-  LibraryMask(const F &function, Where where)
-      : function(function), where(where) {}
-  Bool operator()(Batch b, Head h, Query i, Key j) const override {
-    AtPlace place(where);
-    return function(b, h, i, j);
-  }
-};
-
-template <class F>
-Mask library(Where where, const F &function) {
-  return Mask(new LibraryMask<F>(function, where));
-}
 
 /// Applies masks at their own places, then combines the results at `where`.
 template <class Combine>
@@ -80,14 +61,6 @@ Mask combined(const Mask &a, const Mask &b, const Combine &combine,
   return Mask(new CombinedMask<Combine>(a, b, combine, where));
 }
 
-/// The key position where query i stands.
-Index position(const Query &i, Alignment alignment) {
-  if (alignment == TopLeft)
-    return i;
-  Where where = Where::current(); // Replaced by the mask's place.
-  return i + (Index(extent("key", where)) - Index(extent("query", where)));
-}
-
 } // namespace
 
 Mask Mask::shift(IntArg queries, IntArg keys) const {
@@ -122,19 +95,19 @@ Mask operator!(MaskArg a) {
 }
 
 Mask full() {
-  return library(Where::current(),
-                 [](Batch, Head, Query, Key) { return Bool(true); });
+  return libraryMask(Where::current(),
+                     [](Batch, Head, Query, Key) { return Bool(true); });
 }
 
 Mask causal(Alignment alignment, Where where) {
-  return library(where, [=](Batch, Head, Query i, Key j) {
+  return libraryMask(where, [=](Batch, Head, Query i, Key j) {
     return position(i, alignment) >= j;
   });
 }
 
 Mask slidingWindow(Bound left, Bound right, Alignment alignment, Where where) {
   // Compared as distances: no bound, however large, can overflow.
-  return library(where, [=](Batch, Head, Query i, Key j) {
+  return libraryMask(where, [=](Batch, Head, Query i, Key j) {
     if (!left.node && !right.node)
       return Bool(true);
     Index at = position(i, alignment);
@@ -146,19 +119,19 @@ Mask slidingWindow(Bound left, Bound right, Alignment alignment, Where where) {
 }
 
 Mask prefix(IntArg length) {
-  return library(length.where, [=](Batch, Head, Query, Key j) {
+  return libraryMask(length.where, [=](Batch, Head, Query, Key j) {
     return j < Index(length.node);
   });
 }
 
 Mask detail::keyLimit(const Gather &lengths, Where where) {
-  return library(where, [=](Batch b, Head, Query, Key j) {
+  return libraryMask(where, [=](Batch b, Head, Query, Key j) {
     return j < Buffer<Index, Index>(lengths)[b];
   });
 }
 
 Mask detail::validKeys(const Gather &valid, Where where) {
-  return library(where, [=](Batch b, Head, Query, Key j) {
+  return libraryMask(where, [=](Batch b, Head, Query, Key j) {
     return Buffer<Bool, Index, Index>(valid)(b, j);
   });
 }
@@ -169,7 +142,7 @@ Mask detail::documents(const IndexBuffer &queryIds, const IndexBuffer &keyIds,
     return ids.rank == 1 ? Buffer<Index, Index>(ids.gather)[at]
                          : Buffer<Index, Index, Index>(ids.gather)(b, at);
   };
-  return library(where, [=](Batch b, Head, Query i, Key j) {
+  return libraryMask(where, [=](Batch b, Head, Query i, Key j) {
     return id(queryIds, b, i) == id(keyIds, b, j);
   });
 }

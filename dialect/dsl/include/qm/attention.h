@@ -16,11 +16,16 @@
 #pragma once
 
 #include <qm/buffer.h>
+#include <qm/catalogue/canvases.h>
+#include <qm/catalogue/documents.h>
+#include <qm/catalogue/scores.h>
+#include <qm/catalogue/windows.h>
 #include <qm/expr.h>
 #include <qm/mask.h>
 #include <qm/masks.h>
 #include <qm/math.h>
 #include <qm/operators.h>
 #include <qm/registry.h>
+#include <qm/score.h>
 #include <qm/spec.h>
 #include <qm/types.h>

@@ -77,7 +77,8 @@ Mask operator&&(detail::MaskArg a, detail::MaskArg b);
 Mask operator||(detail::MaskArg a, detail::MaskArg b);
 Mask operator!(detail::MaskArg a);
 
-/// Every pair.
+/// No mask.
+/// Keeps: every pair
 Mask full();
 
 /// A function (Batch, Head, Query, Key) -> Bool.

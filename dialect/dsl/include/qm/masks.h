@@ -9,7 +9,8 @@
 
 namespace qm {
 
-/// i + d >= j. The alignment is not optional: with Sq != Skv both are in use.
+/// The alignment is not optional: with Sq != Skv both are in use.
+/// Keeps: i + d >= j
 Mask causal(Alignment alignment, Where where = Where::current());
 Mask causal() QM_DELETED("say where query 0 stands: causal(TopLeft), or "
                          "causal(BottomRight) for decoding with a cache");
@@ -52,19 +53,20 @@ Mask validKeys(const Gather &valid, Where where);
 
 } // namespace detail
 
-/// i + d - left <= j <= i + d + right, both ends included: with right = 0 a
-/// query keeps itself and `left` keys before it, left + 1 keys in all. (A model
-/// card's "window 4096" often means 4096 keys: that is slidingWindow(4095).)
-/// A negative bound shifts the window past the query: right = -3 keeps only
-/// keys at least 3 back.
+/// Both ends are included: with right = 0 a query keeps itself and `left` keys
+/// before it. (A model card's "window 4096" often means 4096 keys in all: that
+/// is slidingWindow(4095).) A negative bound shifts the window past the query:
+/// right = -3 keeps only keys at least 3 back.
+/// Keeps: i + d - left <= j <= i + d + right
 Mask slidingWindow(detail::Bound left, detail::Bound right = 0,
                    Alignment alignment = BottomRight,
                    Where where = Where::current());
 
-/// j < length. A prefix language model is `prefix(n) || causal(TopLeft)`.
+/// A prefix language model is `prefix(n) || causal(TopLeft)`.
+/// Keeps: j < length
 Mask prefix(detail::IntArg length);
 
-/// j < lengths[b]
+/// Keeps: j < lengths[b]
 template <class Kind>
 Mask prefix(const Buffer<Index, Kind> &lengths,
             Where where = Where::current()) {
@@ -74,7 +76,7 @@ Mask prefix(const Buffer<Index, Kind> &lengths,
   return detail::keyLimit(lengths.gather, where);
 }
 
-/// Keys past a batch entry's length are padding: j < lengths[b].
+/// Keeps: j < lengths[b]
 template <class Kind>
 Mask padding(const Buffer<Index, Kind> &lengths,
              Where where = Where::current()) {
@@ -84,7 +86,7 @@ Mask padding(const Buffer<Index, Kind> &lengths,
   return detail::keyLimit(lengths.gather, where);
 }
 
-/// Keys marked false are padding: valid[b][j].
+/// Keeps: valid[b][j]
 template <class KindB, class KindJ>
 Mask padding(const Buffer<Bool, KindB, KindJ> &valid,
              Where where = Where::current()) {
@@ -95,8 +97,8 @@ Mask padding(const Buffer<Bool, KindB, KindJ> &valid,
   return detail::validKeys(valid.gather, where);
 }
 
-/// queryIds[i] == keyIds[j]: tokens see their own document only. The buffers
-/// hold one id a position, or one a batch entry and position.
+/// Ids over [position], or [batch, position]: a token sees its own document.
+/// Keeps: queryIds[i] = keyIds[j]
 template <class... KindsQ, class... KindsK>
 Mask document(const Buffer<Index, KindsQ...> &queryIds,
               const Buffer<Index, KindsK...> &keyIds,
