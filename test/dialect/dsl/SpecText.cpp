@@ -138,15 +138,17 @@ bool isFloatType(const std::string &type) {
          type.find("f32>") != std::string::npos;
 }
 
-Scalar load(const Line &line, const Array &buffer,
-            const std::vector<Scalar> &indices) {
+Scalar load(const Array &buffer, bool isFloat,
+            const std::vector<size_t> &indices,
+            const std::vector<Scalar> &values) {
   int64_t offset = 0;
   for (size_t d = 0; d < indices.size(); ++d)
-    offset = offset * buffer.shape[d] +
-             std::clamp<int64_t>(indices[d].integer, 0, buffer.shape[d] - 1);
-  float element = buffer.elements[offset];
-  if (isFloatType(line.type))
-    return {0, element};
+    offset =
+        offset * buffer.shape[d] +
+        std::clamp<int64_t>(values[indices[d]].integer, 0, buffer.shape[d] - 1);
+  double element = buffer.elements[offset];
+  if (isFloat)
+    return {0, static_cast<float>(element)};
   return {static_cast<int64_t>(element), 0};
 }
 
@@ -169,75 +171,94 @@ SpecText::SpecText(const char *mlir) {
   }
 }
 
-Scalar SpecText::evaluate(const std::vector<Line> &region, const Call &call,
-                          Scalar s, const int (&at)[4]) const {
-  std::map<std::string, Scalar> values{{"%s", s},
-                                       {"%b", {at[0], 0}},
-                                       {"%h", {at[1], 0}},
-                                       {"%i", {at[2], 0}},
-                                       {"%j", {at[3], 0}}};
+Evaluator::Evaluator(const std::vector<Line> &region, const Call &call) {
+  for (const char *argument : {"%s", "%b", "%h", "%i", "%j"})
+    slot(argument);
   for (const auto &[name, value] : call.scalars)
-    values["%" + name] = value;
-  std::map<std::string, int64_t> extents{{"batch", call.batch},
-                                         {"heads", call.heads},
-                                         {"kv_heads", call.kvHeads},
-                                         {"query", call.query},
-                                         {"key", call.key}};
-
+    values[slot("%" + name)] = value;
+  const std::map<std::string, int64_t> extents{{"batch", call.batch},
+                                               {"heads", call.heads},
+                                               {"kv_heads", call.kvHeads},
+                                               {"query", call.query},
+                                               {"key", call.key}};
   for (const Line &line : region) {
-    const std::string &op = line.mnemonic;
-    if (op == "attn.yield")
-      return values.at(line.operands[0]);
-    Scalar &result = values[line.result];
-    if (op == "arith.constant") {
-      result = constant(line);
-      continue;
-    }
-    if (op == "attn.extent") {
-      result = {extents.at(line.operands[0]), 0};
-      continue;
-    }
-    std::vector<Scalar> x;
-    for (const std::string &operand : line.operands)
-      if (values.count(operand))
-        x.push_back(values.at(operand));
-    if (op == "attn.load") {
-      result = load(line, call.buffers.at(line.operands[0].substr(1)), x);
-    } else if (auto f = integerOps.find(op); f != integerOps.end()) {
-      result = {f->second(x.at(0).integer, x.at(1).integer), 0};
-    } else if (auto f = floatOps.find(op); f != floatOps.end()) {
-      result = {0, f->second(x.at(0).real, x.at(1).real)};
-    } else if (auto f = floatCompares.find(op); f != floatCompares.end()) {
-      result = {f->second(x.at(0).real, x.at(1).real), 0};
-    } else if (auto f = floatFunctions.find(op); f != floatFunctions.end()) {
-      result = {0, f->second(x.at(0).real)};
-    } else if (op == "math.absi") {
-      result = {std::abs(x.at(0).integer), 0};
-    } else if (op == "arith.select") {
-      result = x.at(0).integer ? x.at(1) : x.at(2);
-    } else if (op == "arith.sitofp" || op == "arith.uitofp") {
-      result = {0, static_cast<float>(x.at(0).integer)};
-    } else if (op == "arith.fptosi") {
-      result = {static_cast<int64_t>(x.at(0).real), 0};
-    } else if (op == "arith.extsi" || op == "arith.extui") {
-      result = x.at(0);
-    } else if (op == "arith.trunci") {
-      result = {wrap(x.at(0).integer), 0};
-    } else {
-      throw std::runtime_error("unknown operation " + op);
-    }
+    if (line.mnemonic == "attn.yield")
+      result = slot(line.operands[0]);
+    else if (line.mnemonic == "arith.constant")
+      values[slot(line.result)] = constant(line);
+    else if (line.mnemonic == "attn.extent")
+      values[slot(line.result)] = {extents.at(line.operands[0]), 0};
+    else
+      steps.push_back(compile(line, call));
   }
-  throw std::runtime_error("a region without attn.yield");
+  if (region.empty() || region.back().mnemonic != "attn.yield")
+    throw std::runtime_error("a region without attn.yield");
+}
+
+size_t Evaluator::slot(const std::string &name) {
+  auto [at, isNew] = slots.try_emplace(name, values.size());
+  if (isNew)
+    values.emplace_back();
+  return at->second;
+}
+
+Evaluator::Step Evaluator::compile(const Line &line, const Call &call) {
+  using Values = std::vector<Scalar>;
+  const std::string &op = line.mnemonic;
+  std::vector<size_t> x;
+  for (const std::string &operand : line.operands)
+    if (auto known = slots.find(operand); known != slots.end())
+      x.push_back(known->second);
+  if (op == "attn.load") {
+    const Array *buffer = &call.buffers.at(line.operands[0].substr(1));
+    bool isFloat = isFloatType(line.type);
+    return [=, to = slot(line.result)](Values &v) {
+      v[to] = load(*buffer, isFloat, x, v);
+    };
+  }
+  size_t to = slot(line.result), a = x.at(0), b = x.size() > 1 ? x[1] : a;
+  if (auto f = integerOps.find(op); f != integerOps.end())
+    return
+        [=](Values &v) { v[to] = {f->second(v[a].integer, v[b].integer), 0}; };
+  if (auto f = floatOps.find(op); f != floatOps.end())
+    return [=](Values &v) { v[to] = {0, f->second(v[a].real, v[b].real)}; };
+  if (auto f = floatCompares.find(op); f != floatCompares.end())
+    return [=](Values &v) { v[to] = {f->second(v[a].real, v[b].real), 0}; };
+  if (auto f = floatFunctions.find(op); f != floatFunctions.end())
+    return [=](Values &v) { v[to] = {0, f->second(v[a].real)}; };
+  if (op == "math.absi")
+    return [=](Values &v) { v[to] = {std::abs(v[a].integer), 0}; };
+  if (op == "arith.select")
+    return [=, c = x.at(2)](Values &v) { v[to] = v[a].integer ? v[b] : v[c]; };
+  if (op == "arith.sitofp" || op == "arith.uitofp")
+    return [=](Values &v) { v[to] = {0, static_cast<float>(v[a].integer)}; };
+  if (op == "arith.fptosi")
+    return [=](Values &v) { v[to] = {static_cast<int64_t>(v[a].real), 0}; };
+  if (op == "arith.extsi" || op == "arith.extui")
+    return [=](Values &v) { v[to] = v[a]; };
+  if (op == "arith.trunci")
+    return [=](Values &v) { v[to] = {wrap(v[a].integer), 0}; };
+  throw std::runtime_error("unknown operation " + op);
+}
+
+Scalar Evaluator::operator()(float s, int b, int h, int i, int j) {
+  values[0] = {0, s};
+  const int at[] = {b, h, i, j};
+  for (int k = 0; k < 4; ++k)
+    values[k + 1] = {at[k], 0};
+  for (const Step &step : steps)
+    step(values);
+  return values[result];
 }
 
 float SpecText::evaluateScore(const Call &call, float s, int b, int h, int i,
                               int j) const {
-  return score.empty() ? s : evaluate(score, call, {0, s}, {b, h, i, j}).real;
+  return score.empty() ? s : Evaluator(score, call)(s, b, h, i, j).real;
 }
 
 bool SpecText::evaluateMask(const Call &call, int b, int h, int i,
                             int j) const {
-  return mask.empty() || evaluate(mask, call, {}, {b, h, i, j}).integer != 0;
+  return mask.empty() || Evaluator(mask, call)(0, b, h, i, j).integer != 0;
 }
 
 } // namespace qm::test

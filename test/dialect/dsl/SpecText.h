@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ struct Scalar {
 
 struct Array {
   std::vector<int64_t> shape;
-  std::vector<float> elements; ///< Row-major.
+  std::vector<double> elements; ///< Row-major; holds every i32 and f32.
 };
 
 /// One call: extents, captured buffers and scalars.
@@ -42,6 +43,24 @@ struct Line {
   std::string userFile;
 };
 
+/// A region made ready for one call, so that many evaluations cost little. Both
+/// must outlive it.
+class Evaluator {
+public:
+  Evaluator(const std::vector<Line> &region, const Call &call);
+  Scalar operator()(float s, int b, int h, int i, int j);
+
+private:
+  using Step = std::function<void(std::vector<Scalar> &)>;
+  size_t slot(const std::string &name);
+  Step compile(const Line &line, const Call &call);
+
+  std::map<std::string, size_t> slots;
+  std::vector<Scalar> values;
+  std::vector<Step> steps;
+  size_t result = 0;
+};
+
 class SpecText {
 public:
   explicit SpecText(const char *mlir);
@@ -51,10 +70,6 @@ public:
   float evaluateScore(const Call &call, float s, int b, int h, int i,
                       int j) const;
   bool evaluateMask(const Call &call, int b, int h, int i, int j) const;
-
-private:
-  Scalar evaluate(const std::vector<Line> &region, const Call &call, Scalar s,
-                  const int (&at)[4]) const;
 };
 
 } // namespace qm::test
