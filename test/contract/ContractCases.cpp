@@ -1,0 +1,14 @@
+// qm-contract-cases FOLDER [TARGET]: writes users' reports as case files for
+// qm-run-cases, for sm_80 or another GPU.
+#include "test/contract/GpuCases.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+int main(int argc, char **argv) {
+  if (argc < 2 || argc > 3) {
+    llvm::errs() << "usage: qm-contract-cases FOLDER [TARGET]\n";
+    return 2;
+  }
+  return failed(
+      qm::contract::writeGpuCases(argv[1], argc == 3 ? argv[2] : "sm_80"));
+}

@@ -1,0 +1,140 @@
+//===- GpuCases.cpp - users' reports as case files ------------------------===//
+#include "test/contract/GpuCases.h"
+
+#include "runtime/CaseFile.h"
+#include "runtime/qm.h"
+#include "test/contract/RowCases.h"
+#include "test/lowering/sm80/KernelCompiler.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::contract;
+using runtime::CaseArgument;
+using runtime::CaseFile;
+
+static CaseArgument describe(const Tensor &tensor) {
+  CaseArgument argument;
+  argument.dtype = tensor.view.dtype;
+  argument.shape.assign(tensor.view.extents.begin(), tensor.view.extents.end());
+  argument.strides.assign(tensor.view.strides.begin(),
+                          tensor.view.strides.end());
+  argument.storageBytes = tensor.memory->bytes().size();
+  argument.offset = tensor.offsetBytes();
+  return argument;
+}
+
+static CaseArgument describeInput(const Tensor &tensor) {
+  CaseArgument argument = describe(tensor);
+  llvm::ArrayRef<uint8_t> bytes = tensor.memory->bytes();
+  argument.storage.assign(bytes.begin(), bytes.end());
+  return argument;
+}
+
+static CaseArgument describeOutput(const Tensor &tensor,
+                                   llvm::ArrayRef<double> expected,
+                                   double absolute, double relative) {
+  CaseArgument argument = describe(tensor);
+  argument.kind = CaseArgument::Kind::Output;
+  argument.expected.assign(expected.begin(), expected.end());
+  argument.absolute = absolute;
+  argument.relative = relative;
+  return argument;
+}
+
+static CaseFile makeCase(const Call &call, const Truth &truth,
+                         const lowering::KernelInfo &kernel) {
+  CaseFile file;
+  file.manifest = "kernels.json";
+  file.kernel = kernel.name;
+  for (const Tensor *tensor : {&call.q, &call.k, &call.v})
+    file.arguments.push_back(describeInput(*tensor));
+  for (const auto &capture : call.captures) {
+    if (const auto *tensor = std::get_if<Tensor>(&capture)) {
+      file.arguments.push_back(describeInput(*tensor));
+      continue;
+    }
+    CaseArgument scalar;
+    scalar.kind = CaseArgument::Kind::Scalar;
+    bool real = std::holds_alternative<float>(capture);
+    scalar.dtype = real ? Element::F32 : Element::I32;
+    scalar.bits = real ? llvm::bit_cast<uint32_t>(std::get<float>(capture))
+                       : static_cast<uint32_t>(std::get<int32_t>(capture));
+    file.arguments.push_back(scalar);
+  }
+  file.arguments.push_back(
+      describeOutput(call.o, truth.o, truth.oAbsolute, truth.oRelative));
+  file.arguments.push_back(
+      describeOutput(call.lse, truth.lse, truth.lseAbsolute, 0));
+  for (auto [argument, info] :
+       llvm::zip_equal(file.arguments, kernel.arguments))
+    argument.name = info.name;
+  return file;
+}
+
+/// The calls of one spec in one setting.
+static LogicalResult writeCalls(const RowCase &rowCase, Setting setting,
+                                const std::string &text,
+                                const lowering::KernelInfo &kernel,
+                                llvm::StringRef folder) {
+  std::optional<Program> program;
+  for (const RowCall &rowCall : rowCase.calls) {
+    Call call = rowCall.make(setting.type, rowCase.shape(setting));
+    if (!rowCall.keep && !program)
+      program.emplace(text, Program::Options());
+    Truth truth = rowCall.keep ? uniformTruth(call, rowCall.keep)
+                               : program->evaluate(call);
+    CaseFile file = makeCase(call, truth, kernel);
+    file.name = kernel.name + "." + rowCall.name;
+    if (runtime::writeCase(folder.str(), file) != QM_OK) {
+      llvm::errs() << qm_last_error() << "\n";
+      return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult qm::contract::writeGpuCases(llvm::StringRef folder,
+                                          llvm::StringRef target) {
+  llvm::sys::fs::create_directories(folder);
+  test::KernelCompiler compiler;
+  std::vector<lowering::KernelInfo> kernels;
+  for (const RowCase &rowCase : rowCases())
+    for (Setting setting : {Setting{Element::BF16, 64},
+                            {Element::BF16, 128},
+                            {Element::F16, 64},
+                            {Element::F16, 128}}) {
+      std::string name =
+          llvm::formatv("{0}_{1}_d{2}", rowCase.name,
+                        runtime::dataTypeName(setting.type), setting.headDim);
+      std::string text = specText(name, setting.type, rowCase.shape(setting),
+                                  rowCase.describe);
+      test::Shape choices;
+      choices.target = target.str();
+      FailureOr<test::CompiledKernel> kernel = compiler.compile(text, choices);
+      if (failed(kernel))
+        return failure();
+      kernel->info.image = name + ".ptx";
+      if (llvm::Error error = ptx::writeAtomically(
+              (folder + "/" + kernel->info.image).str(), kernel->ptx)) {
+        llvm::errs() << llvm::toString(std::move(error)) << "\n";
+        return failure();
+      }
+      if (failed(writeCalls(rowCase, setting, text, kernel->info, folder)))
+        return failure();
+      kernels.push_back(std::move(kernel->info));
+    }
+  std::string manifest = llvm::formatv(
+      "{0:2}", llvm::json::Value(lowering::makeManifest(kernels)));
+  if (llvm::Error error =
+          ptx::writeAtomically((folder + "/kernels.json").str(), manifest)) {
+    llvm::errs() << llvm::toString(std::move(error)) << "\n";
+    return failure();
+  }
+  // Mistakes in specs are test failures, here outside any test.
+  return failure(
+      testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed());
+}

@@ -1,0 +1,70 @@
+// Reports 5, 8, 9 and 11: the base of lse, NaN past lengths, tails, and memory
+// that ends where the sequence ends.
+#include "test/contract/GuardedMemory.h"
+#include "test/contract/RowCases.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace qm;
+using namespace qm::contract;
+
+namespace {
+
+TEST(UserReports, Row05_LseIsNaturalLogarithm) {
+  checkRow("Row05");
+  Shape shape = {1, 8, 1, 1, 1, 64, 64};
+  for (Element type : {Element::F32, Element::BF16, Element::F16}) {
+    Program program(type, shape, [](Spec &) {});
+    Call call = uniformProbe(type, shape);
+    program.run(call);
+    EXPECT_NEAR(call.lse.values()[0], 2.0794415, 1e-6); // not 3, not 1.4413
+  }
+}
+
+TEST(UserReports, Row08_NaNPastTheLengthIsNeverUsed) { checkRow("Row08"); }
+
+TEST(UserReports, Row09_TailIsAlwaysMasked) { checkRow("Row09"); }
+
+/// Copies every tensor of the call to memory that ends (or begins) at a page
+/// that must not be touched.
+class GuardedCall {
+public:
+  GuardedCall(Call from, bool atEnd) : call(std::move(from)) {
+    for (Tensor *tensor : {&call.q, &call.k, &call.v, &call.o, &call.lse})
+      guard(*tensor, atEnd);
+    for (auto &capture : call.captures)
+      guard(std::get<Tensor>(capture), atEnd);
+  }
+  Call call;
+
+private:
+  void guard(Tensor &tensor, bool atEnd) {
+    size_t bytes =
+        tensor.view.numElements() * runtime::bytesPerElement(tensor.view.dtype);
+    memory.push_back(std::make_unique<GuardedMemory>(bytes, atEnd));
+    Tensor copied = tensor;
+    copied.view.data = memory.back()->data();
+    copy(tensor, copied);
+    tensor = copied;
+  }
+  std::vector<std::unique_ptr<GuardedMemory>> memory;
+};
+
+// A read or write one element past any tensor or buffer, on either side, ends
+// the program.
+TEST(UserReports, Row11_NothingOutsideTheBuffersIsTouched) {
+  checkRow("Row11", [](const Program &program, const RowCall &rowCall,
+                       const Call &call) {
+    for (bool atEnd : {true, false}) {
+      GuardedCall guarded(call, atEnd);
+      guarded.call.o.fill(std::nan(""));
+      guarded.call.lse.fill(std::nan(""));
+      program.run(guarded.call);
+      expectNear(guarded.call, uniformTruth(guarded.call, rowCall.keep));
+    }
+  });
+}
+
+} // namespace
