@@ -1,0 +1,24 @@
+// What kernels for sm_75 use besides NVVMEmit.h: no cp.async there, so tiles
+// travel through registers, and no conversion of two floats at once.
+#pragma once
+
+#include "lowering/nvvm/NVVMEmit.h"
+
+namespace qm::nvvm {
+
+/// Four i32 of global memory that no one writes while the kernel runs; zeros,
+/// and nothing is read, where `predicate` does not hold; null: it does.
+Values loadGlobal128(LocBuilder &b, mlir::Value predicate, mlir::Value global,
+                     int64_t offset);
+/// 16 bytes from four registers (i32 or f32), if `predicate`; null: always.
+void storeShared128(LocBuilder &b, mlir::Value predicate, mlir::Value shared,
+                    int64_t offset, mlir::ValueRange words);
+/// Four f32.
+Values loadShared4xF32(LocBuilder &b, mlir::Value shared, int64_t offset);
+/// Two f32 rounded to f16 in one i32, `low` in the low half; packPair needs
+/// sm_80.
+mlir::Value packHalves(LocBuilder &b, mlir::Value low, mlir::Value high);
+/// Ends the threads where `predicate` holds: all of a warp or none.
+void exitIf(LocBuilder &b, mlir::Value predicate);
+
+} // namespace qm::nvvm
