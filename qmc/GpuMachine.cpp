@@ -26,19 +26,14 @@ using runtime::cuda::DeviceInfo;
 
 namespace {
 
-/// Splits what the runtime says into its message and its way out.
-LogicalResult reportRuntime(diag::Id id, const llvm::Twine &what,
-                            StringRef otherwise) {
-  auto [message, help] = StringRef(qm_last_error()).split("\nhelp: ");
-  return reportError(id, what + ": " + message, "",
-                     help.empty() ? otherwise : help);
-}
-
 LogicalResult check(int status) {
   if (status == QM_OK)
     return success();
-  return reportRuntime(diag::Id::GpuCallFailed, "a call on the GPU failed",
-                       "`qmc explain` with the code in the message says more");
+  auto [message, help] = StringRef(qm_last_error()).split("\nhelp: ");
+  return reportError(
+      diag::Id::GpuCallFailed, "a call on the GPU failed: " + message, "",
+      help.empty() ? "`qmc explain` with the code in the message says more"
+                   : help);
 }
 
 int64_t bytesOf(const TensorView &view) {
@@ -247,9 +242,14 @@ qm::driver::makeGpuMachine(const Options &options) {
   std::unique_ptr<CaseMemory> memory;
   if (runtime::cuda::getDevice(options.device, driver, device) != QM_OK ||
       runtime::makeGpuMemory(options.device, memory) != QM_OK)
-    return reportRuntime(diag::Id::NoGpu, "there is no GPU to run on",
-                         "use --target=cpu, or `qmc verify --dump-case DIR` "
-                         "and run the case where the GPU is");
+    // The runtime's own way out is for programs that call it.
+    return reportError(
+        diag::Id::NoGpu,
+        "there is no GPU to run on: " +
+            StringRef(qm_last_error()).split("\nhelp: ").first,
+        "--target=gpu",
+        "use --target=cpu, or `qmc verify --dump-case DIR` and run the case "
+        "where an NVIDIA GPU and its driver are");
   char name[128] = "";
   driver->deviceGetName(name, sizeof name - 1, device->handle);
   return std::unique_ptr<Machine>(

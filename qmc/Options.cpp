@@ -21,13 +21,14 @@ Examples:
   qmc build layer.cpp --arch=sm_80,cpu -o out/     cubin, PTX, object and manifest of every spec
   qmc build layer.cpp --emit=tiled -o -            the IR at a level, on standard output
   qmc run layer.cpp --sq=4096 --param window=256   run on this CPU, time and checksum
-  qmc verify layer.mlir                            error table against double precision
   qmc run layer.cpp --target=gpu                   the same on this machine's GPU
+  qmc verify layer.mlir                            error table against double precision
   qmc bench --suite=published --target=gpu         TFLOP/s of the cells that others have published
   qmc explain layer.cpp --arch=sm_80 --sq=8192     schedule, resources, block counts, roofline
   qmc explain QM0203                               the long text of a diagnostic
 
-Environment: QM_PTXAS (as --ptxas), QM_CXX (as --cxx), NO_COLOR.
+Environment: QM_PTXAS (as --ptxas), QM_CXX (as --cxx), QM_CUDA_DRIVER (instead of
+libcuda.so.1), NO_COLOR.
 Exit status: 0 success, 1 an error of the input, 2 an internal error (a reproducer is written).
 )";
 
