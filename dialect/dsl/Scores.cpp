@@ -204,11 +204,26 @@ ScoreFunction sandwich(int width, Where where) {
   });
 }
 
-ScoreFunction graphormerSpatial(Over<Float, Head, Index> bias,
-                                Over<Index, Batch, Query, Key> distance,
+ScoreFunction graphormerSpatial(Over<Float, Head, Index> bias, PerPair distance,
                                 Where where) {
   return libraryScore(where, [=](Score s, Batch b, Head h, Query i, Key j) {
     return s + bias(h, distance(b, i, j));
+  });
+}
+
+ScoreFunction graphormerEdge(Over<Float, Index, Head, Index> bias,
+                             PerEdge types, PerPair lengths, int steps,
+                             Where where) {
+  return libraryScore(where, [=](Score s, Batch b, Head h, Query i, Key j) {
+    Index most = atLeast(Index(steps), 1, "graphormerEdge", "the step count");
+    Index length = min(lengths(b, i, j), most);
+    Float sum = 0;
+    for (int step = 0; step < steps; ++step) {
+      Index k = step;
+      Float edge = bias(k, h, types(b, i, j, k));
+      sum += select(k < length, edge, 0.f);
+    }
+    return s + sum / toFloat(max(length, 1));
   });
 }
 

@@ -118,6 +118,12 @@ TEST(DslCatalogue, MistakesInScores) {
   expectMistake(few, __LINE__ - 1, {"t5Bias", "2 buckets", "4"});
   near.score(t5Bias(near.buckets, 32, 8));
   expectMistake(near, __LINE__ - 1, {"t5Bias", "distance 8"});
+  Scores edge;
+  edge.score(
+      graphormerEdge(edge.buffer("e", f32, dynamic, edge.heads(), dynamic),
+                     edge.buffer("t", i32, dynamic, dynamic, dynamic, dynamic),
+                     edge.buffer("n", i32, dynamic, dynamic, dynamic), 0));
+  expectMistake(edge, __LINE__ - 3, {"graphormerEdge", "step count", "0"});
   odd.score(sandwich(7));
   expectMistake(odd, __LINE__ - 1, {"sandwich", "7"});
 }

@@ -60,6 +60,10 @@ ScoreCaptures::ScoreCaptures() {
   fill("bias", {2, 4, queries, keys});
   fill("shared", {4, queries, keys});
   fill("distance", {2, queries, keys});
+  fill("edges", {3, 4, 5});
+  fill("types", {2, queries, keys, 3});
+  for (double &element : call.buffers["types"].elements)
+    element = std::floor(std::abs(element) * 6); // 0 to 4
   for (double &element : call.buffers["distance"].elements)
     element = std::floor(std::abs(element) * 25); // 0 to 19; a table of 17
 }
@@ -73,6 +77,15 @@ std::vector<ScoreEntry> ScoreCaptures::entries() {
   };
   auto perBatchAt = [this](int b) { return at("per_batch", b); };
   auto perQueryAt = [this](int i) { return at("per_query", i); };
+  auto path = [=, this](int b, int h, int i, int j) {
+    int length = std::min(int(pair("distance", b, i, j)), 3);
+    double sum = 0;
+    for (int k = 0; k < length; ++k) {
+      int type = int(at("types", ((b * queries + i) * keys + j) * 3 + k));
+      sum += at("edges", (k * 4 + h) * 5 + type);
+    }
+    return length ? sum / length : 0;
+  };
   const double inf = std::numeric_limits<double>::infinity();
   return {
       QM_SCORE(alibi(), s + (j - i) * std::exp2(-8. * (h + 1) / 4)),
@@ -102,6 +115,7 @@ std::vector<ScoreEntry> ScoreCaptures::entries() {
       QM_SCORE(sandwich(8), s + 4. / (8 * (h + 1)) * sandwichSum(i - j)),
       QM_SCORE(graphormerSpatial(table, distance),
                s + row(h, std::min(int(pair("distance", b, i, j)), 16))),
+      QM_SCORE(graphormerEdge(edges, types, distance, 3), s + path(b, h, i, j)),
       QM_SCORE(squared(), s * s),
       QM_SCORE(maskAsScore(slidingWindow(4)),
                i + 8 - 4 <= j && j <= i + 8 ? s : -inf),

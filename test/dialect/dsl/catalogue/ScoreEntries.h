@@ -36,6 +36,8 @@ struct ScoreCaptures {
   Buffer<Float, Batch, Head, Query, Key> bias = spec.buffer("bias", f32, spec.batch(), spec.heads(), spec.queryLength(), spec.keyLength());
   Buffer<Float, Head, Query, Key> shared = spec.buffer("shared", f32, spec.heads(), spec.queryLength(), spec.keyLength());
   Buffer<Index, Batch, Query, Key> distance = spec.buffer("distance", i32, spec.batch(), spec.queryLength(), spec.keyLength());
+  Buffer<Float, Index, Head, Index> edges = spec.buffer("edges", f32, 3, spec.heads(), dynamic);
+  Buffer<Index, Batch, Query, Key, Index> types = spec.buffer("types", i32, spec.batch(), spec.queryLength(), spec.keyLength(), 3);
   Float weight = spec.param("weight", f32);
   // clang-format on
 

@@ -65,6 +65,8 @@ struct PerPosition {
 
 using Ids = PerPosition<Index>;
 using Flags = PerPosition<Bool>;
+using PerPair = Over<Index, Batch, Query, Key>;
+using PerEdge = Over<Index, Batch, Query, Key, Index>;
 
 } // namespace detail
 

@@ -1,8 +1,7 @@
 //===- scores.h - the score function library --------------------*- C++ -*-===//
 //
 // s is the scaled score that comes in, t what goes out; Hq the number of query
-// heads. Combine with `then`: softcap(30).then(alibi(slopes)). Masks follow in
-// catalogue/windows.h, documents.h and canvases.h.
+// heads. Combine with `then`: softcap(30).then(alibi(slopes)).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -81,7 +80,6 @@ ScoreFunction batchBias(detail::Over<Float, Batch> bias,
 /// Gives: t = s + bias[b][h][i][j]
 ScoreFunction denseBias(detail::Over<Float, Batch, Head, Query, Key> bias,
                         Where where = Where::current());
-/// One dense bias for all batch entries.
 /// Gives: t = s + bias[h][i][j]
 ScoreFunction denseBias(detail::Over<Float, Head, Query, Key> bias,
                         Where where = Where::current());
@@ -99,8 +97,15 @@ ScoreFunction sandwich(int width, Where where = Where::current());
 /// Graphormer's spatial encoding: a bias for each distance in the graph.
 /// Gives: t = s + bias[h][distance[b][i][j]]
 ScoreFunction graphormerSpatial(detail::Over<Float, Head, Index> bias,
-                                detail::Over<Index, Batch, Query, Key> distance,
+                                detail::PerPair distance,
                                 Where where = Where::current());
+
+/// Graphormer's edge encoding: the mean bias of the edges on the path from i to
+/// j, of which there are n = min(lengths[b][i][j], steps); 0 for none.
+/// Gives: t = s + (sum over k < n of bias[k][h][types[b][i][j][k]]) / n
+ScoreFunction graphormerEdge(detail::Over<Float, Index, Head, Index> bias,
+                             detail::PerEdge types, detail::PerPair lengths,
+                             int steps, Where where = Where::current());
 
 /// Gives: t = s * s
 ScoreFunction squared(Where where = Where::current());

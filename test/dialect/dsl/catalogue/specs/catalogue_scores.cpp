@@ -111,6 +111,16 @@ QM_ATTENTION(graphormer) {
   spec.score(graphormerSpatial(bias, distance));
 }
 
+QM_ATTENTION(graphormer_edges) {
+  shape(spec);
+  auto bias = spec.buffer("bias", f32, 2, spec.heads(), 8);
+  auto types = spec.buffer("types", i32, spec.batch(), spec.queryLength(),
+                           spec.keyLength(), 2);
+  auto lengths = spec.buffer("lengths", i32, spec.batch(), spec.queryLength(),
+                             spec.keyLength());
+  spec.score(graphormerEdge(bias, types, lengths, 2));
+}
+
 QM_ATTENTION(squared_score) {
   shape(spec);
   spec.score(squared());
