@@ -33,10 +33,12 @@ LogicalResult KernelEmitter::emitKeyBlocks(attn::KeyBlocksOp loop) {
   LogicalResult status = success();
   Value keys = slots->extent(attn::Extent::Key);
   Value tileN = b.i64(schedule.getTileN());
-  auto [begin, end] = boundKeys(loop, keys);
-  b.loop(begin, end, schedule.getTileN(), [&](Value first) {
+  std::pair<Value, Value> range = boundKeys(loop, keys);
+  b.loop(range.first, range.second, schedule.getTileN(), [&](Value first) {
     firstKey = first;
-    blockKeys = b.min(b.sub(keys, first), tileN);
+    // Cut at the last key that the mask may keep, not only at Skv: a cache may
+    // hold NaN past the length of its batch entry, and 0 * NaN is NaN.
+    blockKeys = b.min(b.sub(range.second, first), tileN);
     if (loop.getClassify().empty()) {
       status = emitBlock(loop);
       return;

@@ -129,11 +129,9 @@ SoftmaxStep qm::cpu::emitProbabilityPass(VectorBuilder &b,
     Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, after,
                                         b.f32Vector(minusInfinity));
     Value finite = arith::SelectOp::create(b, empty, zero, after);
-    Value scaled = arith::MulFOp::create(b, c, finite);
-    minusMax.push_back(arith::NegFOp::create(b, scaled));
-    step.alpha.push_back(emitExp2(
-        b,
-        arith::SubFOp::create(b, arith::MulFOp::create(b, c, before), scaled)));
+    minusMax.push_back(arith::NegFOp::create(b, finite));
+    Value change = arith::SubFOp::create(b, before, finite);
+    step.alpha.push_back(emitExp2(b, arith::MulFOp::create(b, c, change)));
   }
   Values blockSum =
       b.loop(b.i64(0), keys, 1, Values(scores.vectors, zero),
@@ -142,7 +140,11 @@ SoftmaxStep qm::cpu::emitProbabilityPass(VectorBuilder &b,
                for (int64_t v = 0; v < scores.vectors; ++v) {
                  Value address = scores.vectorAddress(b, key, v);
                  Value score = b.loadVector(address, b.getF32Type());
-                 Value p = emitExp2(b, b.fma(score, c, minusMax[v]));
+                 // Subtracted first: c s - c m in one fused step keeps the
+                 // rounding error of c m, which is no longer small where
+                 // scores are huge (a bias of -1e9 on a whole row).
+                 Value below = arith::AddFOp::create(b, score, minusMax[v]);
+                 Value p = emitExp2(b, arith::MulFOp::create(b, c, below));
                  sums.push_back(arith::AddFOp::create(b, carried[v], p));
                  for (Type type : pTypes)
                    p = b.roundTo(p, type);
