@@ -1,6 +1,8 @@
 // The target model behind ChooseSchedule.
 #include "passes/ScheduleModel.h"
+#include "lowering/sm80/Layout.h"
 #include "passes/HopperSchedule.h"
+#include "passes/TuringSchedule.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -18,27 +20,29 @@ int64_t qm::passes::getValueHeadDim(attn::KernelOp kernel) {
 }
 
 /// Registers of a thread besides tiles: addresses, loop state, operand
-/// fragments in flight.
-static constexpr int64_t baseRegisters = 40;
+/// fragments in flight. Accumulator and scores of 192 are what 255 hold.
+static constexpr int64_t baseRegisters = 63;
+/// What the system keeps of shared memory for every CTA.
+static constexpr int64_t reservedSharedBytes = 1 << 10;
 
 Footprint qm::passes::estimateFootprint(attn::KernelOp kernel,
                                         const Schedule &schedule,
                                         const TargetInfo &target) {
   if (schedule.consumers)
     return estimateHopperFootprint(kernel, schedule, target);
+  if (target.sm == 75)
+    return estimateTuringFootprint(kernel, schedule, target);
   int64_t d = getHeadDim(kernel), dv = getValueHeadDim(kernel);
   int64_t threads = 32 * schedule.warps;
-  int64_t elementBytes =
-      kernel.getPrecision()->getQk().getIntOrFloatBitWidth() / 8;
   int64_t accumulator = schedule.tileM * dv / threads;
   int64_t scores = schedule.tileM * schedule.tileN / threads;
   Footprint footprint;
   footprint.registers = accumulator + scores + baseRegisters;
   // Stages alternate between K and V tiles, each as wide as the wider of the
-  // two.
-  footprint.sharedBytes =
-      elementBytes *
-      (schedule.tileM * d + schedule.stages * schedule.tileN * std::max(d, dv));
+  // two; ping-pong has its stages of both. The query tile stages the output.
+  int64_t rowBytes = std::max(sm80::rowBytesFor(d), sm80::rowBytesFor(dv));
+  int64_t slots = (schedule.pingPong ? 2 : 1) * schedule.stages;
+  footprint.sharedBytes = rowBytes * (schedule.tileM + slots * schedule.tileN);
   bool fits = footprint.registers <= Footprint::maxRegisters &&
               footprint.sharedBytes <= target.sharedBytesPerCta;
   footprint.ctas =
@@ -48,7 +52,7 @@ Footprint qm::passes::estimateFootprint(attn::KernelOp kernel,
                       int64_t(target.registersPerSm) /
                           (threads * std::max<int64_t>(footprint.registers, 1)),
                       int64_t(target.sharedBytesPerSm) /
-                          std::max<int64_t>(footprint.sharedBytes, 1)})
+                          (footprint.sharedBytes + reservedSharedBytes)})
           : 0;
   return footprint;
 }
@@ -67,26 +71,70 @@ static Schedule proposeCpu(const TargetInfo &target) {
   return schedule;
 }
 
-/// NVIDIA: 32 query rows a warp, so that one fragment of K or V feeds two
-/// products; the widest key block that leaves two CTAs on a multiprocessor,
-/// else the widest that fits (ampere.md measured both).
-static Schedule proposeNvidia(attn::KernelOp kernel, const TargetInfo &target) {
+/// Ping-pong: 256 query rows, two groups of four warps in turns. It beats two
+/// loose CTAs where tiles are long and equal, that is without a mask, up to
+/// head dim 96; beyond, the two are equal for long sequences and the ring is
+/// better for short ones. Under a mask ping-pong wins for long sequences only
+/// (16 thousand keys), which is known at run time: there the ring is the safe
+/// choice. lowering/sm80/README.md has the numbers.
+static std::optional<Schedule> proposePingPong(attn::KernelOp kernel,
+                                               const TargetInfo &target) {
+  constexpr int64_t widest = 96;
+  if (!kernel.getKeyBlocks().getClassify().empty() ||
+      std::max(getHeadDim(kernel), getValueHeadDim(kernel)) > widest)
+    return std::nullopt;
+  Schedule schedule;
+  schedule.warps = 8;
+  schedule.tileM = 32 * schedule.warps;
+  schedule.tileN = 64;
+  schedule.stages = 3;
+  schedule.pingPong = 1;
+  if (estimateFootprint(kernel, schedule, target).ctas == 0)
+    return std::nullopt;
+  return schedule;
+}
+
+/// The ring: 32 query rows a warp, so that one fragment of K or V feeds two
+/// products (16 where the accumulator is wide), and the first of these that
+/// leaves eight warps on a multiprocessor, else the most that fit. Without a
+/// mask the third stage pays.
+static Schedule proposeRing(attn::KernelOp kernel, const TargetInfo &target) {
+  constexpr int64_t enoughWarps = 8;
+  struct Candidate {
+    int64_t rows, warps, keys;
+  };
+  auto residentWarps = [&](const Schedule &schedule) {
+    int64_t ctas = estimateFootprint(kernel, schedule, target).ctas;
+    return std::min(enoughWarps, ctas * schedule.warps);
+  };
   Schedule best;
-  int64_t bestCtas = -1;
-  for (int64_t keys : {64, 32}) {
+  int64_t most = -1;
+  for (Candidate candidate :
+       {Candidate{32, 4, 64}, Candidate{32, 4, 32}, Candidate{16, 4, 64},
+        Candidate{16, 8, 64}, Candidate{16, 8, 32}, Candidate{16, 4, 32}}) {
     Schedule schedule;
-    schedule.warps = 4;
-    schedule.tileM = 32 * schedule.warps;
-    schedule.tileN = keys;
+    schedule.warps = candidate.warps;
+    schedule.tileM = candidate.rows * candidate.warps;
+    schedule.tileN = candidate.keys;
     schedule.stages = 2;
-    int64_t ctas =
-        std::min<int64_t>(2, estimateFootprint(kernel, schedule, target).ctas);
-    if (ctas > bestCtas || ctas == 0) {
+    if (int64_t warps = residentWarps(schedule); warps > most || most == 0) {
       best = schedule;
-      bestCtas = ctas;
+      most = warps;
     }
   }
+  if (most > 0 && kernel.getKeyBlocks().getClassify().empty()) {
+    Schedule deeper = best;
+    deeper.stages = 3;
+    if (residentWarps(deeper) == most)
+      return deeper;
+  }
   return best;
+}
+
+static Schedule proposeNvidia(attn::KernelOp kernel, const TargetInfo &target) {
+  if (std::optional<Schedule> pingPong = proposePingPong(kernel, target))
+    return *pingPong;
+  return proposeRing(kernel, target);
 }
 
 Schedule qm::passes::proposeSchedule(attn::KernelOp kernel,
@@ -95,5 +143,7 @@ Schedule qm::passes::proposeSchedule(attn::KernelOp kernel,
     return proposeCpu(target);
   if (target.sm == 90)
     return proposeHopper(kernel, target);
+  if (target.sm == 75)
+    return proposeTuring(kernel, target);
   return proposeNvidia(kernel, target);
 }

@@ -10,7 +10,7 @@ namespace qm::passes {
 /// The fields of #attn.schedule while they are decided.
 struct Schedule {
   int64_t tileM = 0, tileN = 0, warps = 1, stages = 1, microM = 0, microN = 0;
-  // Hopper only; see passes/HopperSchedule.h.
+  // Hopper only, except pingPong; see passes/HopperSchedule.h.
   int64_t consumers = 0, queryBuffers = 0, producerRegisters = 0,
           consumerRegisters = 0, pingPong = 0, persistent = 0, dynamicOrder = 0;
 };

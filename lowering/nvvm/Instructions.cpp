@@ -62,15 +62,43 @@ Values nvvm::mmaM16N8K8(LocBuilder &b, Type element, ValueRange a,
 }
 
 void nvvm::cpAsync16(LocBuilder &b, Value shared, int64_t sharedOffset,
-                     Value global, int64_t globalOffset, Value bytes) {
+                     Value global, int64_t globalOffset, Value bytes,
+                     Value predicate) {
   std::string text = llvm::formatv(
-      "cp.async.cg.shared.global.L2::128B [$0+{0}], [$1+{1}], 16{2};",
-      sharedOffset, globalOffset, bytes ? ", $2" : "");
+      "{0}cp.async.cg.shared.global.L2::128B [$0+{1}], [$1+{2}], 16{3};",
+      predicate ? (bytes ? "@$3 " : "@$2 ") : "", sharedOffset, globalOffset,
+      bytes ? ", $2" : "");
   PtxAsm ptx(b, text);
   ptx.in(shared).in(global);
   if (bytes)
     ptx.in(bytes);
+  if (predicate)
+    ptx.in(predicate);
   ptx.memory().emit();
+}
+
+void nvvm::cpAsyncWaitIf(LocBuilder &b, Value predicate, unsigned pending) {
+  PtxAsm(b, llvm::formatv("@$0 cp.async.wait_group {0};", pending))
+      .in(predicate)
+      .memory()
+      .emit();
+}
+
+void nvvm::namedBarrierSync(LocBuilder &b, Value choice, unsigned ifTrue,
+                            unsigned ifFalse, unsigned threads) {
+  PtxAsm(b, llvm::formatv("{{ @$0 bar.sync {0}, {2}; @!$0 bar.sync {1}, {2}; }",
+                          ifTrue, ifFalse, threads))
+      .in(choice)
+      .memory()
+      .emit();
+}
+
+void nvvm::namedBarrierArriveIf(LocBuilder &b, Value predicate, unsigned number,
+                                unsigned threads) {
+  PtxAsm(b, llvm::formatv("@$0 bar.arrive {0}, {1};", number, threads))
+      .in(predicate)
+      .memory()
+      .emit();
 }
 
 void nvvm::storeShared64(LocBuilder &b, Value shared, int64_t offset,

@@ -42,13 +42,16 @@ Values mmaM16N8K8(LocBuilder &b, mlir::Type element, mlir::ValueRange a,
 // --- Memory ---
 
 /// 16 bytes, global to shared, past L1. Bytes from `bytes` (i32, 0 or 16) on
-/// are zeros and not read; null: all 16.
+/// are zeros and not read; null: all 16. `predicate` (i1): whether to copy at
+/// all; null: yes.
 void cpAsync16(LocBuilder &b, mlir::Value shared, int64_t sharedOffset,
-               mlir::Value global, int64_t globalOffset, mlir::Value bytes);
+               mlir::Value global, int64_t globalOffset, mlir::Value bytes,
+               mlir::Value predicate = {});
 void cpAsyncCommit(LocBuilder &b);
 /// Waits until at most `pending` of the groups this thread committed are under
 /// way.
 void cpAsyncWait(LocBuilder &b, unsigned pending);
+void cpAsyncWaitIf(LocBuilder &b, mlir::Value predicate, unsigned pending);
 void storeShared64(LocBuilder &b, mlir::Value shared, int64_t offset,
                    mlir::Value value);
 mlir::Value loadShared64(LocBuilder &b, mlir::Value shared, int64_t offset);
@@ -80,6 +83,12 @@ enum class Special { ThreadX, BlockX };
 mlir::Value readSpecial(LocBuilder &b, Special special, bool again = false);
 /// bar.sync 0: all threads of the CTA.
 void barrier(LocBuilder &b);
+/// bar.sync on named barrier `ifTrue` or `ifFalse`, as `choice` (i1, uniform in
+/// the warp) says; `threads`: those that wait and those that only arrive.
+void namedBarrierSync(LocBuilder &b, mlir::Value choice, unsigned ifTrue,
+                      unsigned ifFalse, unsigned threads);
+void namedBarrierArriveIf(LocBuilder &b, mlir::Value predicate, unsigned number,
+                          unsigned threads);
 void warpBarrier(LocBuilder &b);
 /// f32 of the lane whose number differs in the bits of `mask`.
 mlir::Value shuffleXor(LocBuilder &b, mlir::Value value, unsigned mask);

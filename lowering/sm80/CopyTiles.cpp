@@ -13,13 +13,18 @@ using namespace qm::sm80;
 static constexpr unsigned burst = 4;
 static constexpr int64_t elementBytes = 2;
 
+/// Copies of 128 bytes that hold a row, the last one perhaps in part.
+static unsigned halfRows(int64_t columns) {
+  return (columns + halfRowColumns - 1) / halfRowColumns;
+}
+
 //===----------------------------------------------------------------------===//
 // TileSource
 //===----------------------------------------------------------------------===//
 
 TileSource::TileSource(KernelState &state, attn::LoadTileOp load, int64_t rows)
     : state(state), tensor(load.getSource()), rows(rows) {
-  rowBytes = elementBytes * load.getTile().getType().getColumns();
+  columns = load.getTile().getType().getColumns();
   base = state.arguments.elementAddress(
       tensor, {state.scalar(load.getBatch()), state.scalar(load.getHead())});
 }
@@ -32,13 +37,46 @@ void TileSource::keepInShared(int64_t offset) {
 
 unsigned TileSource::Copy::size() const {
   return source->rows / source->state.plan.copyRows() *
-         (source->rowBytes / halfRowBytes);
+         halfRows(source->columns);
 }
 
-void TileSource::Copy::issue(unsigned i) {
+Int TileSource::Copy::sharedAddress(Int thread) const {
+  return place.base(source->state.shared +
+                    chunkOffset(copyRow(thread), copyChunk(thread),
+                                rowBytesFor(source->columns)));
+}
+
+/// The half row of chunk `i` and the tile's row of thread 0.
+static std::pair<int64_t, int64_t> halfAndRow(KernelState &state,
+                                              int64_t columns, unsigned i) {
+  int64_t halves = halfRows(columns);
+  return {i % halves, i / halves * state.plan.copyRows()};
+}
+
+TileSource::Target TileSource::Copy::target(unsigned i, Int thread) const {
+  auto [half, row] = halfAndRow(source->state, source->columns, i);
+  // The last half row may be narrower: threads beyond it have nothing to do.
+  int64_t chunks = rowChunks(source->columns) - half * (halfRowColumns / 8);
+  Value takesPart;
+  if (chunks < halfRowColumns / 8)
+    takesPart = copyChunk(thread).lessThan(chunks);
+  return {place.bytes + row * rowBytesFor(source->columns) +
+              half * halfRowBytes,
+          takesPart};
+}
+
+Value TileSource::Copy::isWhole() const {
+  Int end = firstRow + source->rows;
+  return end.atMost(source->state.arguments.extent(source->tensor, 2));
+}
+
+bool TileSource::Copy::hasWholeRows() const {
+  return source->columns % halfRowColumns == 0;
+}
+
+TileSource::Chunk TileSource::Copy::at(unsigned i) {
   KernelState &state = source->state;
   LocBuilder &b = state.b;
-  int64_t copyRows = state.plan.copyRows();
   Int stride = state.arguments.stride(source->tensor, 2);
   if (i == 0) {
     Int base = source->base;
@@ -46,30 +84,47 @@ void TileSource::Copy::issue(unsigned i) {
       base = {b, nvvm::loadShared64(b, state.shared, source->baseOffset)};
     // The thread's part is formed anew for every tile: kept, it would take
     // registers through the products.
-    Int thread = readThread(b, /*again=*/true).index;
+    thread = readThread(b, /*again=*/true).index;
     Int row = copyRow(thread), chunk = copyChunk(thread);
-    sharedBase = place.base(state.shared +
-                            chunkOffset(row, chunk, int(source->rowBytes)));
     row = firstRow + row;
     rowsLeft = state.arguments.extent(source->tensor, 2) - row;
     global = {b, nvvm::opaqueMulAdd(b, row.wide() * stride, elementBytes,
                                     (chunk * chunkBytes).wide() + base)};
   }
-  int64_t halves = source->rowBytes / halfRowBytes;
-  int64_t row = i / halves * copyRows, half = i % halves * halfRowBytes;
-  if (i != 0 && i % halves == 0)
-    global = {b,
-              nvvm::opaqueMulAdd(b, stride, elementBytes * copyRows, global)};
+  auto [half, row] = halfAndRow(state, source->columns, i);
+  if (i != 0 && half == 0)
+    global = {b, nvvm::opaqueMulAdd(
+                     b, stride, elementBytes * state.plan.copyRows(), global)};
   Value exists = Int::constant(b, row).lessThan(rowsLeft);
-  Value bytes = arith::SelectOp::create(b, exists, Int::constant(b, chunkBytes),
-                                        Int::constant(b, 0));
-  nvvm::cpAsync16(b, sharedBase, place.bytes + row * source->rowBytes + half,
-                  global, half, bytes);
+  // A chunk that only pads the row to 16 columns is zeros.
+  int64_t before = half * (halfRowColumns / 8);
+  int64_t real = source->columns / 8 - before;
+  if (real < std::min<int64_t>(rowChunks(source->columns) - before,
+                               halfRowColumns / 8))
+    exists = arith::AndIOp::create(b, exists, copyChunk(thread).lessThan(real));
+  return {global, half * halfRowBytes, exists};
+}
+
+void TileSource::Copy::issue(unsigned i) {
+  LocBuilder &b = source->state.b;
+  Chunk chunk = at(i);
+  if (i == 0)
+    sharedBase = sharedAddress(thread);
+  Value bytes = arith::SelectOp::create(
+      b, chunk.exists, Int::constant(b, chunkBytes), Int::constant(b, 0));
+  Target to = target(i, thread);
+  nvvm::cpAsync16(b, sharedBase, to.offset, chunk.global, chunk.globalOffset,
+                  bytes, to.takesPart);
 }
 
 void TileSource::Copy::issueAll() {
   for (unsigned i = 0, e = size(); i < e; ++i)
     issue(i);
+}
+
+void qm::sm80::waitForQueryRows(KernelState &state) {
+  if (state.plan.queryRowBytes() != state.plan.valueRowBytes())
+    nvvm::barrier(state.b);
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,4 +204,10 @@ TileRing::Visible TileRing::acquire(unsigned index, Int firstKey,
             if (begin < end && begin + burst >= end)
               nvvm::cpAsyncCommit(state.b);
           }};
+}
+
+void TileRing::finish() {
+  // The last copies (zeros past the end) have landed.
+  nvvm::cpAsyncWait(state.b, 0);
+  waitForQueryRows(state);
 }

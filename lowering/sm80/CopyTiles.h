@@ -2,21 +2,9 @@
 // once, key and value tiles through a ring.
 #pragma once
 
-#include "lowering/sm80/KernelState.h"
-
-#include <functional>
+#include "lowering/sm80/Machine.h"
 
 namespace qm::sm80 {
-
-/// A place in the CTA's shared memory: `bytes` known here plus, if set, an i32
-/// known to the kernel.
-struct SharedPlace {
-  int64_t bytes = 0;
-  Int dynamic;
-
-  /// The register part of an address at this place.
-  Int base(Int address) const { return dynamic ? address + dynamic : address; }
-};
 
 /// What a thread copies of one operand's tiles: chunk copyChunk(thread) of the
 /// half rows of rows copyRow(thread),
@@ -32,6 +20,17 @@ public:
   /// Every thread writes the same value, so each may read it at once.
   void keepInShared(int64_t offset);
 
+  /// One copy of a thread, 16 bytes: where it comes from, and where it goes.
+  struct Chunk {
+    Int global; ///< address, with the offset
+    int64_t globalOffset;
+    mlir::Value exists; ///< i1: in the tensor; else it is zeros
+  };
+  struct Target {
+    int64_t offset;        ///< from Copy::sharedAddress
+    mlir::Value takesPart; ///< i1: in the tile; null: certainly
+  };
+
   /// The copies of one tile, one `issue` each: reads of rows past the extent
   /// become zeros. Addresses are formed when the first is issued.
   class Copy {
@@ -42,47 +41,51 @@ public:
     void issue(unsigned i);
     void issueAll();
 
+    // For who copies by other means.
+    /// Copy `i`; ask in ascending order.
+    Chunk at(unsigned i);
+    Target target(unsigned i, Int thread) const;
+    Int sharedAddress(Int thread) const;
+    /// i1: every row of the tile exists.
+    mlir::Value isWhole() const;
+    /// Every chunk is full of columns.
+    bool hasWholeRows() const;
+
   private:
     const TileSource *source;
     Int firstRow;
     SharedPlace place;
-    Int global, rowsLeft, sharedBase;
+    Int thread, global, rowsLeft, sharedBase;
   };
 
 private:
   KernelState &state;
   mlir::Value tensor;
-  int64_t rows, rowBytes;
+  int64_t rows, columns;
   Int base; ///< i64 address of the sequence's first row; null: in shared memory
   int64_t baseOffset = 0;
 };
+
+/// After the loop: the query rows of a warp may be overwritten. It stages its
+/// output in its own rows, unless rows of the output have another length.
+void waitForQueryRows(KernelState &state);
 
 /// Key and value tiles alternate in a ring of `stages` slots: tile t is key
 /// tile t/2 or value tile t/2 and lies in slot t % stages. At the barrier that
 /// makes tile t visible, tile t - 1 is dead, and tile t + stages - 1 is copied
 /// into its slot.
-class TileRing {
+class TileRing : public TileSupply {
 public:
-  /// `loads`: the loads of the loop's body in the order they are used.
   TileRing(KernelState &state, llvm::ArrayRef<attn::LoadTileOp> loads);
 
-  /// Starts the copies of the first tiles. What was issued before belongs to
-  /// the first group.
-  void start(Int firstKey);
+  /// What was issued before belongs to the first group of copies.
+  void start(Int firstKey) override;
   /// Waits for the first tile, and so for all that was issued before it.
-  void waitForFirst();
-
-  /// What travels round the loop.
-  llvm::SmallVector<mlir::Value> carried() const;
-  void setCarried(mlir::ValueRange values);
-
-  /// A tile that all threads may read, and the copies to issue meanwhile: call
-  /// `hook(g)` after the g-th group of mma.
-  struct Visible {
-    SharedPlace place;
-    std::function<void(unsigned group)> hook;
-  };
-  Visible acquire(unsigned index, Int firstKey, Int nextFirstKey);
+  void waitForFirst() override;
+  llvm::SmallVector<mlir::Value> carried() const override;
+  void setCarried(mlir::ValueRange values) override;
+  Visible acquire(unsigned index, Int firstKey, Int nextFirstKey) override;
+  void finish() override;
 
 private:
   SharedPlace slot(int64_t ahead) const;

@@ -1,6 +1,8 @@
 // Emits element-wise regions, each operation as often as it can differ.
 #include "lowering/sm80/ElementRegion.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::sm80;

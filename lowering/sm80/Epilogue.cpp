@@ -43,41 +43,47 @@ void qm::sm80::storeTile(KernelState &state, Accumulator &tile,
   const Plan &plan = state.plan;
   Value tensor = store.getDestination();
   Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
-  int64_t rowBytes = 2 * plan.valueDim;
+  int64_t rowBytes = plan.valueRowBytes();
   Int lane = state.thread.lane;
   Int warpBase =
-      state.shared + state.thread.warp * (plan.warpRows() * rowBytes);
+      state.shared + state.rowWarp(state.thread) * (plan.warpRows() * rowBytes);
 
   Int pair = warpBase + accumulatorPair(lane, int(rowBytes));
   for (unsigned group = 0; group < tile.groups; ++group) {
-    Int column = pair ^ int64_t(group % 8 * chunkBytes);
+    ColumnStep step = groupStep(group, rowBytes);
+    Int column = step.swizzle ? pair ^ int64_t(step.swizzle) : pair;
     for (unsigned t = 0; t < tile.rowTiles; ++t)
       for (unsigned half = 0; half < 2; ++half)
         nvvm::storeShared32(
-            b, column,
-            (16 * t + 8 * half) * rowBytes + group / 8 * halfRowBytes,
-            nvvm::packPair(b, element, tile.at(t, group, 2 * half),
-                           tile.at(t, group, 2 * half + 1)));
+            b, column, (16 * t + 8 * half) * rowBytes + step.bytes,
+            state.machine.packPair(b, element, tile.at(t, group, 2 * half),
+                                   tile.at(t, group, 2 * half + 1)));
   }
   nvvm::warpBarrier(b);
 
   // A warp reads whole rows, 16 bytes a lane.
-  int64_t lanesPerRow = rowBytes / chunkBytes, rowsAtOnce = 32 / lanesPerRow;
+  int64_t lanesPerRow = outputLanes(plan.valueDim),
+          rowsAtOnce = 32 / lanesPerRow;
   Int row = lane / lanesPerRow, chunk = lane % lanesPerRow;
-  Int firstRow =
-      state.scalar(store.getRow()) + state.thread.warp * plan.warpRows() + row;
+  Int firstRow = state.scalar(store.getRow()) +
+                 state.rowWarp(state.thread) * plan.warpRows() + row;
   Int stride = state.arguments.stride(tensor, 2);
   Int global = state.arguments.elementAddress(
                    tensor, {state.scalar(store.getBatch()),
                             state.scalar(store.getHead()), firstRow}) +
                (chunk * chunkBytes).wide();
   Int rowsLeft = state.arguments.extent(tensor, 2) - firstRow;
+  Value inRow;
+  if (lanesPerRow > plan.valueDim / 8)
+    inRow = chunk.lessThan(plan.valueDim / 8);
   for (int64_t i = 0; i < plan.warpRows(); i += rowsAtOnce) {
     Int inTile = row + i;
     nvvm::Values words = nvvm::loadShared128(
         b, warpBase + chunkOffset(inTile, chunk, int(rowBytes)), 0);
-    nvvm::storeGlobal128(b, Int::constant(b, i).lessThan(rowsLeft), global,
-                         words);
+    Value writes = Int::constant(b, i).lessThan(rowsLeft);
+    if (inRow)
+      writes = arith::AndIOp::create(b, writes, inRow);
+    nvvm::storeGlobal128(b, writes, global, words);
     global = {b, nvvm::opaqueMulAdd(b, stride, 2 * rowsAtOnce, global)};
   }
 }

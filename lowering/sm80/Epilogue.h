@@ -1,7 +1,7 @@
 // From the loop's results to global memory.
 #pragma once
 
-#include "lowering/sm80/Softmax.h"
+#include "lowering/sm80/Machine.h"
 
 namespace qm::sm80 {
 

@@ -113,7 +113,7 @@ struct DivideByConstant : OpRewritePattern<arith::DivFOp> {
 
 struct ExpandSm80Math : qm::sm80::impl::ExpandSm80MathBase<ExpandSm80Math> {
   void runOnOperation() override {
-    if (!qm::sm80::isForSm80(getOperation()))
+    if (!qm::sm80::isForNvidia(getOperation()))
       return;
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExp, ExpandTanh, DivideByConstant>(&getContext());

@@ -59,9 +59,7 @@ LogicalResult KernelEmitter::emit(attn::LoadTileOp op) {
     if (query)
       return unsupported(op) << "more than one tile is loaded before the loop";
     query = std::make_unique<QueryFragments>(state);
-    TileSource::Copy(TileSource(state, op, plan.tileM),
-                     state.scalar(op.getRow()), {})
-        .issueAll();
+    state.machine.loadQuery(state, op);
     set(op.getTile(), SharedTile{op, std::nullopt});
     return success();
   }
@@ -85,7 +83,8 @@ LogicalResult KernelEmitter::emit(attn::DotOp op) {
   if (lhs->ringIndex || rhs->ringIndex != 0u)
     return unsupported(op) << "scores are the query tile times the first tile "
                               "that the loop loads";
-  TileRing::Visible keys = ring->acquire(0, block.firstKey, nextBlock.firstKey);
+  TileSupply::Visible keys =
+      supply->acquire(0, block.firstKey, nextBlock.firstKey);
   set(op.getResult(), emitScores(state, *query, keys));
   return success();
 }
@@ -140,6 +139,11 @@ LogicalResult KernelEmitter::emit(attn::MaskOp op) {
   if (!source)
     return failure();
   Accumulator result = *source;
+  withoutAbsentKeys.insert(op.getResult());
+  if (blockIsFull) {
+    set(op.getResult(), std::move(result));
+    return success();
+  }
   ElementRegion &region = *regions[op];
   result.values = emitIf(b, negate(b, block.full), source->values, [&]() {
     Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
@@ -161,7 +165,6 @@ LogicalResult KernelEmitter::emit(attn::MaskOp op) {
     return masked;
   });
   set(op.getResult(), std::move(result));
-  withoutAbsentKeys.insert(op.getResult());
   return success();
 }
 
@@ -195,7 +198,7 @@ LogicalResult KernelEmitter::emit(attn::OnlineSoftmaxOp op) {
                           << "; it has to be positive and finite",
                       "use a positive scale, and negate the scores in a score "
                       "modifier");
-  if (!withoutAbsentKeys.contains(op.getScores()))
+  if (!blockIsFull && !withoutAbsentKeys.contains(op.getScores()))
     maskAbsentKeys(*scores);
 
   // Everything that alpha scales is rescaled here, under the vote.
@@ -250,8 +253,16 @@ LogicalResult KernelEmitter::emit(attn::AccumulateOp op) {
   if (values->ringIndex != 1u)
     return unsupported(op) << "the value tile is the second tile that the "
                               "loop loads";
-  TileRing::Visible visible =
-      ring->acquire(1, block.firstKey, nextBlock.firstKey);
+  if (plan.pingPong) {
+    auto *p = get<Packed>(op.getP(), op);
+    if (!p)
+      return failure();
+    pending = *p;
+    set(op.getResult(), *accumulator);
+    return success();
+  }
+  TileSupply::Visible visible =
+      supply->acquire(1, block.firstKey, nextBlock.firstKey);
   Accumulator result = *accumulator;
   auto probabilities = [&]() { return get<Packed>(op.getP(), op); };
   if (failed(emitAccumulate(state, visible, probabilities, result)))
@@ -267,7 +278,9 @@ LogicalResult KernelEmitter::emit(attn::NormalizeOp op) {
   if (!accumulator || !max || !sum)
     return failure();
   Accumulator o = *accumulator;
-  set(op.getLse(), normalize(state, o, {*max, *sum}));
+  SoftmaxStatistics statistics{*max, *sum};
+  state.machine.mergeKeyWarps(state, o, statistics);
+  set(op.getLse(), normalize(state, o, statistics));
   set(op.getO(), std::move(o));
   return success();
 }

@@ -12,9 +12,10 @@
 
 namespace qm::sm80 {
 
-/// Emits `kernel` before itself and returns the function, or reports why it
-/// cannot be done.
-mlir::FailureOr<mlir::LLVM::LLVMFuncOp> emitKernel(attn::KernelOp kernel);
+/// Emits `kernel` before itself for `machine` and returns the function, or
+/// reports why it cannot be done.
+mlir::FailureOr<mlir::LLVM::LLVMFuncOp>
+emitKernel(attn::KernelOp kernel, const Plan &plan, const Machine &machine);
 
 /// Whether tiles of late rows should start first: they see more keys under a
 /// mask.
@@ -56,6 +57,24 @@ private:
 
   mlir::FailureOr<Fragment> spread(attn::KeyBlocksOp loop, unsigned index);
   mlir::LogicalResult prepareLoop(attn::KeyBlocksOp loop);
+  llvm::SmallVector<mlir::Value> gather(attn::KeyBlocksOp loop);
+  void scatter(attn::KeyBlocksOp loop, mlir::ValueRange values);
+  /// scf.while and scf.if over the state that `gather` lists.
+  mlir::LogicalResult emitWhile(attn::KeyBlocksOp loop,
+                                llvm::function_ref<mlir::Value()> condition,
+                                llvm::function_ref<mlir::LogicalResult()> body);
+  mlir::LogicalResult emitWhere(attn::KeyBlocksOp loop, mlir::Value condition,
+                                llvm::function_ref<mlir::LogicalResult()> then,
+                                llvm::function_ref<void()> otherwise);
+  mlir::Value blockExists();
+  mlir::LogicalResult emitBody(attn::KeyBlocksOp loop);
+  mlir::LogicalResult emitStep(attn::KeyBlocksOp loop, KeyBlockList &blocks);
+  mlir::LogicalResult emitRing(attn::KeyBlocksOp loop);
+  // In PingPongLoop.cpp.
+  mlir::LogicalResult emitPingPong(attn::KeyBlocksOp loop);
+  mlir::LogicalResult emitPending(attn::AccumulateOp accumulate,
+                                  TileSupply::Visible values,
+                                  llvm::function_ref<void()> enter);
   llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange tiles);
   void unflatten(mlir::ValueRange tiles, mlir::ValueRange like,
                  mlir::ValueRange values);
@@ -75,9 +94,13 @@ private:
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<ElementRegion>> regions;
 
   // The loop under way.
-  std::unique_ptr<TileRing> ring;
+  std::unique_ptr<TileSupply> supply;
   std::unique_ptr<QueryFragments> query;
   KeyBlock block, nextBlock;
+  bool blockIsFull = false;                ///< known where code is emitted
+  llvm::SmallVector<mlir::Value> position; ///< in the list of blocks
+  std::optional<Packed> pending; ///< ping-pong: probabilities of the block
+                                 ///< whose product is put off
   llvm::DenseSet<mlir::Value>
       withoutAbsentKeys; ///< scores whose absent keys are -inf already
 };

@@ -26,9 +26,12 @@ TilePosition readTilePosition(LocBuilder &b, const Plan &plan,
                               Arguments &arguments, bool longestFirst,
                               bool again = false);
 
+class Machine;
+
 struct KernelState {
   LocBuilder &b;
   const Plan &plan;
+  const Machine &machine;
   Arguments &arguments;
   Thread thread;
   TilePosition tile;
@@ -41,14 +44,28 @@ struct KernelState {
   Int scalar(mlir::Value value) const {
     return {b, scalars.lookupOrDefault(value)};
   }
+  /// The warp's number along the rows, and its first key of a block.
+  Int rowWarp(const Thread &thread) const {
+    if (plan.keyWarps != 1)
+      return thread.warp % plan.warps;
+    if (!plan.pingPong)
+      return thread.warp;
+    // The two groups have alternate strips: a diagonal costs both the same.
+    int64_t warps = plan.warps / 2;
+    return thread.warp % warps * 2 + thread.warp / warps;
+  }
+  Int firstKeyOfWarp(const Thread &thread) const {
+    return thread.warp / plan.warps * plan.warpKeys();
+  }
   /// Row of the tile that the thread's row `row` (see Accumulator::rowOf) is,
   /// and column of its column `column`.
   Int rowOfTile(const Thread &thread, unsigned row) const {
-    return thread.warp * plan.warpRows() + thread.lane / 4 +
+    return rowWarp(thread) * plan.warpRows() + thread.lane / 4 +
            int64_t(row / 2 * 16 + row % 2 * 8);
   }
   Int columnOfTile(const Thread &thread, unsigned column) const {
-    return (thread.lane % 4) * 2 + int64_t(column / 2 * 8 + column % 2);
+    Int inWarp = (thread.lane % 4) * 2 + int64_t(column / 2 * 8 + column % 2);
+    return plan.keyWarps == 1 ? inWarp : firstKeyOfWarp(thread) + inWarp;
   }
 };
 

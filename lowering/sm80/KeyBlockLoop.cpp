@@ -103,8 +103,152 @@ LogicalResult KernelEmitter::prepareLoop(attn::KeyBlocksOp loop) {
         op.getRegion(0), roles, state.arguments, state.scalars, loop);
     region->emitUniform(b);
   }
-  ring = std::make_unique<TileRing>(state, loads);
+  supply = state.machine.makeSupply(state, loads);
   return success();
+}
+
+/// What travels round a loop: the block to do next, the position in the list,
+/// the supply's state, put-off probabilities, tiles.
+SmallVector<Value> KernelEmitter::gather(attn::KeyBlocksOp loop) {
+  SmallVector<Value> values{block.firstKey, block.full};
+  llvm::append_range(values, position);
+  llvm::append_range(values, supply->carried());
+  if (pending)
+    llvm::append_range(values, pending->words);
+  llvm::append_range(values,
+                     flatten(loop.getBody().getArguments().drop_front()));
+  return values;
+}
+
+void KernelEmitter::scatter(attn::KeyBlocksOp loop, ValueRange values) {
+  auto take = [&](size_t count) {
+    ValueRange taken = values.take_front(count);
+    values = values.drop_front(count);
+    return taken;
+  };
+  ValueRange head = take(2);
+  block = {Int(b, head[0]), head[1]};
+  llvm::copy(take(position.size()), position.begin());
+  supply->setCarried(take(supply->carried().size()));
+  if (pending)
+    llvm::copy(take(pending->words.size()), pending->words.begin());
+  ValueRange carriedTiles = loop.getBody().getArguments().drop_front();
+  unflatten(carriedTiles, carriedTiles, values);
+}
+
+LogicalResult KernelEmitter::emitWhile(attn::KeyBlocksOp loop,
+                                       function_ref<Value()> condition,
+                                       function_ref<LogicalResult()> body) {
+  SmallVector<Value> inits = gather(loop);
+  auto types = llvm::to_vector(ValueRange(inits).getTypes());
+  SmallVector<Location> locations(types.size(), loop.getLoc());
+  auto whileOp = scf::WhileOp::create(b, types, inits);
+  Block *before = b.createBlock(&whileOp.getBefore(), {}, types, locations);
+  scatter(loop, before->getArguments());
+  scf::ConditionOp::create(b, condition(), before->getArguments());
+  Block *after = b.createBlock(&whileOp.getAfter(), {}, types, locations);
+  scatter(loop, after->getArguments());
+  if (failed(body()))
+    return failure();
+  scf::YieldOp::create(b, gather(loop));
+  b.setInsertionPointAfter(whileOp);
+  scatter(loop, whileOp.getResults());
+  return success();
+}
+
+LogicalResult KernelEmitter::emitWhere(attn::KeyBlocksOp loop, Value condition,
+                                       function_ref<LogicalResult()> then,
+                                       function_ref<void()> otherwise) {
+  SmallVector<Value> before = gather(loop);
+  auto op = scf::IfOp::create(b, ValueRange(before).getTypes(), condition,
+                              /*addThenBlock=*/true, /*addElseBlock=*/true);
+  b.setInsertionPointToStart(op.thenBlock());
+  if (failed(then()))
+    return failure();
+  scf::YieldOp::create(b, gather(loop));
+  scatter(loop, before);
+  b.setInsertionPointToStart(op.elseBlock());
+  otherwise();
+  scf::YieldOp::create(b, gather(loop));
+  b.setInsertionPointAfter(op);
+  scatter(loop, op.getResults());
+  return success();
+}
+
+Value KernelEmitter::blockExists() {
+  return block.firstKey.lessThan(
+      state.arguments.extentOfCall(attn::Extent::Key));
+}
+
+/// The body for `block`; the carried tiles become those of the next one.
+LogicalResult KernelEmitter::emitBody(attn::KeyBlocksOp loop) {
+  Block &body = loop.getBody().front();
+  state.scalars.map(body.getArgument(0), block.firstKey.get());
+  if (failed(emitBlock(body)))
+    return failure();
+  ValueRange carriedTiles = body.getArguments().drop_front();
+  SmallVector<Fragment> next;
+  for (auto [tile, carried] :
+       llvm::zip(body.getTerminator()->getOperands(), carriedTiles)) {
+    bool rows = std::holds_alternative<Rows>(*fragments[carried]);
+    if (rows ? !get<Rows>(tile, loop) : !get<Accumulator>(tile, loop))
+      return failure();
+    next.push_back(*fragments[tile]);
+  }
+  for (auto [carried, fragment] : llvm::zip(carriedTiles, next))
+    set(carried, std::move(fragment));
+  b.setLoc(loop.getLoc());
+  return success();
+}
+
+/// Does `block` and goes on to the next.
+LogicalResult KernelEmitter::emitStep(attn::KeyBlocksOp loop,
+                                      KeyBlockList &blocks) {
+  nextBlock = blocks.next(&block, position);
+  Value seen = blockIsFull ? Value() : blocks.seenByWarp(block);
+  KeyBlock next = nextBlock;
+  auto body = [&]() { return emitBody(loop); };
+  // A warp that sees nothing of the block only does its part of the copies.
+  auto skip = [&]() {
+    for (unsigned index : {0, 1}) {
+      TileSupply::Visible tile =
+          supply->acquire(index, block.firstKey, nextBlock.firstKey);
+      for (unsigned group = 0; group < plan.groupsOf(index); ++group)
+        tile.hook(group);
+    }
+  };
+  if (failed(seen ? emitWhere(loop, seen, body, skip) : body()))
+    return failure();
+  block = next;
+  return success();
+}
+
+LogicalResult KernelEmitter::emitRing(attn::KeyBlocksOp loop) {
+  KeyBlockList blocks(state, loop);
+  position = blocks.start();
+  block = blocks.next(nullptr, position);
+  supply->start(block.firstKey);
+  if (plan.queryInRegisters) {
+    supply->waitForFirst();
+    query->load();
+  }
+  auto exists = [&]() { return blockExists(); };
+  auto step = [&]() { return emitStep(loop, blocks); };
+  if (!blocks.hasFullBlocks())
+    return emitWhile(loop, exists, step);
+  // Runs of full blocks have a loop of their own: without a branch over the
+  // mask in it, ptxas overlaps the end of one product with the softmax and the
+  // next.
+  auto full = [&]() -> Value {
+    return arith::AndIOp::create(b, blockExists(), block.full);
+  };
+  return emitWhile(loop, exists, [&]() -> LogicalResult {
+    blockIsFull = true;
+    if (failed(emitWhile(loop, full, step)))
+      return failure();
+    blockIsFull = false;
+    return emitWhere(loop, blockExists(), step, [] {});
+  });
 }
 
 LogicalResult KernelEmitter::emit(attn::KeyBlocksOp loop) {
@@ -119,64 +263,12 @@ LogicalResult KernelEmitter::emit(attn::KeyBlocksOp loop) {
     // body's argument.
     set(body.getArgument(1 + index), std::move(*fragment));
   }
-  ValueRange carriedTiles = body.getArguments().drop_front();
-
-  KeyBlockList blocks(state, loop);
-  SmallVector<Value> position = blocks.start();
-  block = blocks.next(nullptr, position);
-  ring->start(block.firstKey);
-  if (plan.queryInRegisters) {
-    ring->waitForFirst();
-    query->load();
-  }
-
-  // Order: first key, full, position in the list, ring, tiles.
-  unsigned positions = position.size(), slots = ring->carried().size();
-  SmallVector<Value> inits{block.firstKey, block.full};
-  llvm::append_range(inits, position);
-  llvm::append_range(inits, ring->carried());
-  llvm::append_range(inits, flatten(carriedTiles));
-  auto types = llvm::to_vector(ValueRange(inits).getTypes());
-  SmallVector<Location> locations(types.size(), loop.getLoc());
-  auto whileOp = scf::WhileOp::create(b, types, inits);
-
-  Block *before = b.createBlock(&whileOp.getBefore(), {}, types, locations);
-  Int keys = state.arguments.extentOfCall(attn::Extent::Key);
-  scf::ConditionOp::create(b, Int(b, before->getArgument(0)).lessThan(keys),
-                           before->getArguments());
-
-  Block *after = b.createBlock(&whileOp.getAfter(), {}, types, locations);
-  ValueRange values = after->getArguments();
-  block = {Int(b, values[0]), values[1]};
-  position.assign(values.begin() + 2, values.begin() + 2 + positions);
-  ring->setCarried(values.slice(2 + positions, slots));
-  unflatten(carriedTiles, carriedTiles,
-            values.drop_front(2 + positions + slots));
-  state.scalars.map(body.getArgument(0), block.firstKey.get());
-  nextBlock = blocks.next(&block, position);
-  if (failed(emitBlock(body)))
+  if (failed(plan.pingPong ? emitPingPong(loop) : emitRing(loop)))
     return failure();
-
-  auto yield = cast<attn::YieldOp>(body.getTerminator());
-  for (auto [tile, carried] : llvm::zip(yield.getValues(), carriedTiles)) {
-    bool rows = std::holds_alternative<Rows>(*fragments[carried]);
-    if (rows ? !get<Rows>(tile, loop) : !get<Accumulator>(tile, loop))
-      return failure();
-  }
-  b.setLoc(loop.getLoc());
-  SmallVector<Value> next{nextBlock.firstKey, nextBlock.full};
-  llvm::append_range(next, position);
-  llvm::append_range(next, ring->carried());
-  llvm::append_range(next, flatten(yield.getValues()));
-  scf::YieldOp::create(b, next);
-  b.setInsertionPointAfter(whileOp);
-  unflatten(loop.getResults(), carriedTiles,
-            whileOp.getResults().drop_front(2 + positions + slots));
-
-  // The last copies (zeros past the end) have landed and every warp is done
-  // with the query tile.
-  nvvm::cpAsyncWait(b, 0);
-  nvvm::barrier(b);
+  for (auto [result, carried] :
+       llvm::zip(loop.getResults(), body.getArguments().drop_front()))
+    set(result, *fragments[carried]);
+  supply->finish();
   readCoordinatesAgain();
   return success();
 }
@@ -215,22 +307,23 @@ static LogicalResult checkRegions(attn::KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
-FailureOr<LLVM::LLVMFuncOp> qm::sm80::emitKernel(attn::KernelOp kernel) {
-  FailureOr<Plan> plan = Plan::get(kernel);
-  if (failed(plan) || failed(checkRegions(kernel)))
+FailureOr<LLVM::LLVMFuncOp> qm::sm80::emitKernel(attn::KernelOp kernel,
+                                                 const Plan &plan,
+                                                 const Machine &machine) {
+  if (failed(checkRegions(kernel)))
     return failure();
   LocBuilder b(kernel.getLoc(), kernel);
   lowering::KernelInfo info = lowering::KernelInfo::get(kernel);
   LLVM::LLVMFuncOp function = nvvm::createKernel(
-      b, kernel.getSymName(), info.slotCount(), plan->threads());
+      b, kernel.getSymName(), info.slotCount(), plan.threads());
   function->setAttr("attn.shared_bytes",
-                    b.getI64IntegerAttr(plan->sharedBytes()));
+                    b.getI64IntegerAttr(plan.sharedBytes()));
   Arguments arguments(b, kernel, function.getArgument(0));
   Thread thread = readThread(b);
   TilePosition tile =
-      readTilePosition(b, *plan, arguments, longestFirst(kernel));
+      readTilePosition(b, plan, arguments, longestFirst(kernel));
   Int shared(b, nvvm::dynamicShared(b, kernel->getParentOp()));
-  KernelState state{b, *plan, arguments, thread, tile, shared, {}};
+  KernelState state{b, plan, machine, arguments, thread, tile, shared, {}};
   for (BlockArgument argument : kernel.getArguments())
     if (!isa<RankedTensorType>(argument.getType()))
       state.scalars.map(argument, arguments.scalar(argument));

@@ -1,6 +1,10 @@
 // The work list of a query tile.
 #include "lowering/sm80/KeyBlocks.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include "mlir/IR/Matchers.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -19,16 +23,40 @@ KeyBlockList::KeyBlockList(KernelState &state, attn::KeyBlocksOp loop)
     return;
   alwaysMasked = false;
   constexpr unsigned none = ~0u;
-  region = std::make_unique<ElementRegion>(
-      loop.getClassify(), ElementRegion::Roles{none, none}, state.arguments,
-      state.scalars, nullptr);
-  region->emitUniform(state.b);
+  auto make = [&](Region &body) {
+    auto result = std::make_unique<ElementRegion>(
+        body, ElementRegion::Roles{none, none}, state.arguments, state.scalars,
+        nullptr);
+    result->emitUniform(state.b);
+    return result;
+  };
+  region = make(loop.getClassify());
+  if (!loop.getBounds().empty())
+    bounds = make(loop.getBounds());
+}
+
+std::pair<Int, Int> KeyBlockList::rows() {
+  Int first = state.tile.row;
+  Int queries = state.arguments.extentOfCall(attn::Extent::Query);
+  return {first, (first + state.plan.tileM).min(queries) - 1};
 }
 
 SmallVector<Value> KeyBlockList::start() {
   LocBuilder &b = state.b;
   if (!region)
     return {};
+  Int zero = Int::constant(b, 0);
+  Int firstKey = zero;
+  Int endKey = state.arguments.extentOfCall(attn::Extent::Key);
+  if (bounds) {
+    auto [firstRow, lastRow] = rows();
+    SmallVector<Value> range = bounds->emit(b, {firstRow, lastRow}, 0, 0);
+    firstKey = Int(b, range[0]).max(zero);
+    // The last key may be the largest i32.
+    endKey = (Int(b, range[1]).min(endKey - 1) + 1).max(zero);
+  }
+  begin = firstKey / state.plan.tileN;
+  end = (endKey + (state.plan.tileN - 1)) / state.plan.tileN;
   return {Int::constant(b, 0), Int::constant(b, 0)};
 }
 
@@ -53,17 +81,43 @@ std::pair<Value, Value> KeyBlockList::classify(Int base) {
   LocBuilder &b = state.b;
   const Plan &plan = state.plan;
   Int keys = state.arguments.extentOfCall(attn::Extent::Key);
-  Int queries = state.arguments.extentOfCall(attn::Extent::Query);
   Int firstKey = (base + state.thread.lane) * plan.tileN;
   Int lastKey = (firstKey + plan.tileN).min(keys) - 1;
-  Int firstRow = state.tile.row;
-  Int lastRow = (firstRow + plan.tileM).min(queries) - 1;
+  auto [firstRow, lastRow] = rows();
   SmallVector<Value> kinds =
       region->emit(b, {firstRow, lastRow, firstKey, lastKey}, 0, 0);
-  Value exists = firstKey.lessThan(keys);
+  Value exists = (base + state.thread.lane).lessThan(end);
   Value needed = arith::AndIOp::create(b, kinds[0], exists);
-  Value full = arith::AndIOp::create(b, kinds[1], isWhole(firstKey));
+  Value whole = arith::AndIOp::create(b, isWhole(firstKey), needed);
+  Value full = arith::AndIOp::create(b, kinds[1], whole);
   return {nvvm::ballot(b, needed), nvvm::ballot(b, full)};
+}
+
+KeyBlock KeyBlockList::last() {
+  LocBuilder &b = state.b;
+  Int keys = state.arguments.extentOfCall(attn::Extent::Key);
+  Int before = (keys - 1).max(Int::constant(b, 0)) / state.plan.tileN;
+  Int firstKey = before * state.plan.tileN;
+  return {firstKey, isWhole(firstKey)};
+}
+
+Value KeyBlockList::seenByWarp(const KeyBlock &block) {
+  LocBuilder &b = state.b;
+  const Plan &plan = state.plan;
+  if (!region)
+    return {};
+  Int firstRow = state.tile.row + state.rowWarp(state.thread) * plan.warpRows();
+  Int lastRow = (firstRow + plan.warpRows())
+                    .min(state.arguments.extentOfCall(attn::Extent::Query)) -
+                1;
+  Int lastKey = (block.firstKey + plan.tileN)
+                    .min(state.arguments.extentOfCall(attn::Extent::Key)) -
+                1;
+  Value any =
+      region->emit(b, {firstRow, lastRow, block.firstKey, lastKey}, 0, 0)[0];
+  if (matchPattern(any, m_One()))
+    return {};
+  return arith::OrIOp::create(b, any, block.full);
 }
 
 KeyBlock KeyBlockList::next(const KeyBlock *previous,
@@ -71,13 +125,14 @@ KeyBlock KeyBlockList::next(const KeyBlock *previous,
   if (!region)
     return following(previous);
   LocBuilder &b = state.b;
-  Int keys = state.arguments.extentOfCall(attn::Extent::Key);
   Type i32 = b.getI32Type();
 
   // The chunk of 32 blocks that the previous one is of; before the first block,
   // the chunk before the first, with nothing left in it.
-  Int chunk = previous ? previous->firstKey / state.plan.tileN & int64_t(-lanes)
-                       : Int::constant(b, -lanes);
+  Int chunk = (previous ? previous->firstKey / state.plan.tileN : begin) &
+              int64_t(-lanes);
+  if (!previous)
+    chunk = chunk - lanes;
   SmallVector<Value> inits{chunk, position[0], position[1]};
   // Read on until a chunk has a needed block or there are no more chunks.
   auto loop =
@@ -88,7 +143,7 @@ KeyBlock KeyBlockList::next(const KeyBlock *previous,
     Block *before = b.createBlock(&loop.getBefore(), {},
                                   TypeRange{i32, i32, i32}, locations);
     Int base(b, before->getArgument(0)), needed(b, before->getArgument(1));
-    Value more = ((base + lanes) * state.plan.tileN).lessThan(keys);
+    Value more = (base + lanes).lessThan(end);
     scf::ConditionOp::create(b,
                              arith::AndIOp::create(b, needed.equals(0), more),
                              before->getArguments());

@@ -1,6 +1,7 @@
 // Which key blocks a query tile needs, in ascending order. Under a mask the
 // classify region (the mask lifted to intervals) is run for 32 blocks at a
-// time, one a lane; two ballots give the work list of all 32.
+// time, one a lane; two ballots give the work list of all 32. The bounds region
+// (the mask solved for the key) says where to begin and to end.
 #pragma once
 
 #include "lowering/sm80/ElementRegion.h"
@@ -20,11 +21,23 @@ public:
   /// Values that say how far the list has been read; they travel round the
   /// loop.
   llvm::SmallVector<mlir::Value> start();
+  /// Whether some blocks may be full.
+  bool hasFullBlocks() const { return !alwaysMasked; }
+  /// Without a mask: the last block, which alone may not be full, can be taken
+  /// before the others.
+  bool canTakeLastFirst() const { return !region && !alwaysMasked; }
+  KeyBlock last();
   /// The block after `previous`; null: the first.
   KeyBlock next(const KeyBlock *previous,
                 llvm::SmallVectorImpl<mlir::Value> &position);
 
+  /// i1: some row of the warp may keep a key of the block. Null: not known to
+  /// be worth asking.
+  mlir::Value seenByWarp(const KeyBlock &block);
+
 private:
+  /// First and last row of the tile.
+  std::pair<Int, Int> rows();
   /// Without a mask: every block.
   KeyBlock following(const KeyBlock *previous);
   /// Classifies blocks base + lane: the ballots of "needed" and of "full".
@@ -33,7 +46,9 @@ private:
 
   KernelState &state;
   bool alwaysMasked; ///< a mask without classification: no block counts as full
-  std::unique_ptr<ElementRegion> region;
+  std::unique_ptr<ElementRegion> region, bounds;
+  /// Blocks before `begin` and from `end` on have no row that keeps a key.
+  Int begin, end;
 };
 
 } // namespace qm::sm80

@@ -11,12 +11,20 @@ namespace qm::sm80 {
 using namespace mlir;
 using namespace qm;
 
-bool sm80::isForSm80(attn::KernelOp kernel) {
+/// The compute capability times ten that the schedule names; 0: no GPU.
+static unsigned getCapability(attn::KernelOp kernel) {
   attn::ScheduleAttr schedule = kernel.getScheduleAttr();
   const lowering::TargetInfo *target =
       schedule ? lowering::findTarget(schedule.getTarget()) : nullptr;
-  return target && target->kind == lowering::TargetKind::Nvidia &&
-         target->sm >= 80;
+  return target ? target->sm : 0;
+}
+
+bool sm80::isForNvidia(attn::KernelOp kernel) {
+  return getCapability(kernel) != 0;
+}
+
+bool sm80::isForSm80(attn::KernelOp kernel) {
+  return getCapability(kernel) >= 80;
 }
 
 namespace {
@@ -31,7 +39,9 @@ struct LowerToSm80 : sm80::impl::LowerToSm80Base<LowerToSm80> {
     for (attn::KernelOp kernel : kernels) {
       if (!sm80::isForSm80(kernel))
         continue;
-      if (failed(sm80::emitKernel(kernel)))
+      FailureOr<sm80::Plan> plan = sm80::Plan::get(kernel);
+      if (failed(plan) ||
+          failed(sm80::emitKernel(kernel, *plan, sm80::getAmpere())))
         return signalPassFailure();
       kernel.erase();
       ++numKernels;

@@ -10,7 +10,8 @@ namespace qm::sm80 {
 #define GEN_PASS_DECL
 #include "lowering/sm80/Passes.h.inc"
 
-/// Whether the kernel's schedule names a target of this lowering.
+/// Whether the kernel's schedule names a GPU, and one of this lowering.
+bool isForNvidia(attn::KernelOp kernel);
 bool isForSm80(attn::KernelOp kernel);
 
 #define GEN_PASS_REGISTRATION

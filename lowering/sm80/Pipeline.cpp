@@ -19,6 +19,10 @@ using namespace qm;
 void sm80::buildSm80Pipeline(OpPassManager &manager) {
   manager.addNestedPass<attn::KernelOp>(createExpandSm80Math());
   manager.addPass(createLowerToSm80());
+  addConversionsToLlvm(manager);
+}
+
+void sm80::addConversionsToLlvm(OpPassManager &manager) {
   OpPassManager &functions = manager.nest<LLVM::LLVMFuncOp>();
   functions.addPass(createSCFToControlFlowPass());
   functions.addPass(createConvertMathToLLVMPass());

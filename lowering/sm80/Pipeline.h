@@ -13,6 +13,10 @@ namespace qm::sm80 {
 /// lowering/ptx/EmitPtx.h takes the result to PTX.
 void buildSm80Pipeline(mlir::OpPassManager &manager);
 
+/// The end of every NVIDIA pipeline: functions in the NVVM dialect lose scf,
+/// math, arith and cf.
+void addConversionsToLlvm(mlir::OpPassManager &manager);
+
 /// Dialects and translations that the pipeline and EmitPtx need.
 void registerSm80Dialects(mlir::DialectRegistry &registry);
 

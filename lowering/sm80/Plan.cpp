@@ -18,7 +18,8 @@ static constexpr int64_t arrayRegisterLimit = 208;
 static constexpr int64_t residentQueryLimit = 160;
 
 int64_t Plan::arrayRegisters(bool withQuery) const {
-  int64_t perRowTile = valueDim / 2 + tileN / 2 + (withQuery ? headDim / 4 : 0);
+  int64_t perRowTile =
+      valueDim / 2 + warpKeys() / 2 + (withQuery ? headDim / 4 : 0);
   return rowTiles * perRowTile;
 }
 
@@ -28,16 +29,19 @@ bool Plan::registersAreScarce() const {
 
 static LogicalResult checkHeadDim(attn::KernelOp kernel, StringRef what,
                                   int64_t size) {
-  if (size == 64 || size == 128)
+  if (size >= 8 && size <= 256 && size % 8 == 0)
     return success();
-  return diag::help(
-      diag::error(kernel, Id::HeadDimNotSupported)
-          << what << " head dim " << size
-          << " is not supported on NVIDIA targets; 64 and 128 are",
-      "pad the head dim to 64 or 128, or use --arch=cpu");
+  return diag::help(diag::error(kernel, Id::HeadDimNotSupported)
+                        << what << " head dim " << size
+                        << " is not supported on NVIDIA targets; multiples of "
+                           "8 from 8 to 256 are",
+                    size > 256 ? "use --arch=cpu"
+                               : "pad the head dim with zeros to " +
+                                     Twine((size + 7) / 8 * 8) +
+                                     ", or use --arch=cpu");
 }
 
-static LogicalResult checkPrecision(attn::KernelOp kernel, Plan &plan) {
+LogicalResult qm::sm80::checkPrecision(attn::KernelOp kernel, Plan &plan) {
   Type element =
       cast<RankedTensorType>(kernel.getQ().getType()).getElementType();
   if (!element.isF16() && !element.isBF16())
@@ -92,6 +96,14 @@ static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
                           << "with " << plan.warps
                           << " warps it is a multiple of " << step,
                       "use --set schedule.tile_n=64");
+  if (plan.pingPong && (plan.warps % 2 || plan.stages != 3))
+    return diag::help(error("ping_pong", 1)
+                          << "with " << plan.warps << " warps and "
+                          << plan.stages
+                          << " stages; two groups of warps take turns, and "
+                             "blocks have 3 slots",
+                      "use --set schedule.ping_pong=0, or --set "
+                      "schedule.warps=8 --set schedule.stages=3");
   if (plan.stages < 2 || plan.stages > 3)
     return diag::help(error("stages", plan.stages)
                           << "the ring of key and value tiles has 2 or 3 slots",
@@ -131,6 +143,7 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   plan.tileN = schedule.getTileN();
   plan.warps = schedule.getWarps();
   plan.stages = schedule.getStages();
+  plan.pingPong = schedule.getPingPong();
   if (failed(checkPrecision(kernel, plan)) ||
       failed(checkHeadDim(kernel, "query and key", plan.headDim)) ||
       failed(checkHeadDim(kernel, "value", plan.valueDim)))

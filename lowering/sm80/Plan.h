@@ -4,40 +4,65 @@
 #pragma once
 
 #include "dialect/AttnOps.h"
+#include "lowering/sm80/Layout.h"
 
 namespace qm::sm80 {
 
 struct Plan {
-  mlir::Type element; ///< f16 or bf16: operands of both products
-  int64_t headDim;    ///< columns of Q and K
-  int64_t valueDim;   ///< columns of V and O
-  int64_t tileM;      ///< query rows of a CTA
-  int64_t tileN;      ///< keys of a block
-  int64_t warps;      ///< along the rows
-  int64_t rowTiles;   ///< 16-row tiles a warp: each key or value fragment feeds
-                      ///< so many mma
-  int64_t stages;     ///< slots of the ring of key and value tiles
+  mlir::Type element;   ///< f16 or bf16: operands of both products
+  int64_t headDim;      ///< columns of Q and K
+  int64_t valueDim;     ///< columns of V and O
+  int64_t tileM;        ///< query rows of a CTA
+  int64_t tileN;        ///< keys of a block
+  int64_t warps;        ///< along the rows
+  int64_t keyWarps = 1; ///< along the keys of a block, each with an accumulator
+                        ///< of its own
+  int64_t rowTiles; ///< 16-row tiles a warp: each key or value fragment feeds
+                    ///< so many mma
+  int64_t stages;   ///< slots of the ring of key and value tiles
+  bool pingPong = false; ///< two groups of warps take turns at the products:
+                         ///< PingPong.h
   bool queryInRegisters; ///< Q's fragments stay in registers; else they are
                          ///< read again for every key block
 
-  int64_t threads() const { return 32 * warps; }
+  int64_t threads() const { return 32 * warps * keyWarps; }
   int64_t warpRows() const { return 16 * rowTiles; }
+  /// Keys of a block that a warp has.
+  int64_t warpKeys() const { return tileN / keyWarps; }
   /// Rows that one pass of all threads copies: eight threads a half row.
   int64_t copyRows() const { return threads() / 8; }
 
+  /// 16-column steps of Q K^T, and of the accumulator; the last one's columns
+  /// past the head dim are zeros.
+  unsigned columnSteps() const { return (headDim + 15) / 16; }
+  unsigned columnTiles() const { return (valueDim + 15) / 16; }
+  /// Groups of mma (16 keys times 16 columns) of the product with the key tile
+  /// (0) or the value tile (1) of a block.
+  unsigned groupsOf(unsigned tile) const {
+    return (tile == 0 ? columnSteps() : columnTiles()) *
+           unsigned(warpKeys() / 16);
+  }
+  int queryRowBytes() const { return rowBytesFor(headDim); }
+  int valueRowBytes() const { return rowBytesFor(valueDim); }
+  int64_t widestRowBytes() const {
+    return std::max(queryRowBytes(), valueRowBytes());
+  }
+
   /// Bytes; the query tile also stages the output.
-  int64_t queryBytes() const { return 2 * tileM * std::max(headDim, valueDim); }
-  int64_t slotBytes() const { return 2 * tileN * std::max(headDim, valueDim); }
+  int64_t queryBytes() const { return tileM * widestRowBytes(); }
+  int64_t slotBytes() const { return tileN * widestRowBytes(); }
   int64_t slotOffset(int64_t slot) const {
     return queryBytes() + slot * slotBytes();
   }
+  /// Key and value tiles in shared memory; ping-pong has three of each.
+  int64_t slots() const { return pingPong ? 6 : stages; }
   /// Where the base address of tensor `index` of the ring is kept if registers
   /// are scarce.
   int64_t baseOffset(int64_t index) const {
-    return slotOffset(stages) + 8 * index;
+    return slotOffset(slots()) + 8 * index;
   }
   int64_t sharedBytes() const {
-    return registersAreScarce() ? baseOffset(2) : slotOffset(stages);
+    return registersAreScarce() ? baseOffset(2) : slotOffset(slots());
   }
 
   /// Registers a thread for scores, accumulator and resident query fragments.
@@ -48,5 +73,9 @@ struct Plan {
 
   static mlir::FailureOr<Plan> get(attn::KernelOp kernel);
 };
+
+/// Sets the operand type; refuses types and a #attn.precision that mma.sync
+/// does not have.
+llvm::LogicalResult checkPrecision(attn::KernelOp kernel, Plan &plan);
 
 } // namespace qm::sm80

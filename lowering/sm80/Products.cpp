@@ -22,14 +22,15 @@ static Int fragmentLane(KernelState &state) {
 void QueryFragments::startBlock() {
   if (!resident.empty())
     return;
-  int rowBytes = 2 * state.plan.headDim;
-  lane = state.shared + state.thread.warp * (state.plan.warpRows() * rowBytes) +
+  int rowBytes = state.plan.queryRowBytes();
+  lane = state.shared +
+         state.rowWarp(state.thread) * (state.plan.warpRows() * rowBytes) +
          rowMajorFragment(fragmentLane(state), rowBytes);
 }
 
 nvvm::Values QueryFragments::read(unsigned t, unsigned step) {
-  ColumnStep column = columnStep(step);
-  int64_t row = 16 * t * 2 * state.plan.headDim;
+  ColumnStep column = columnStep(step, state.plan.queryRowBytes());
+  int64_t row = 16 * t * state.plan.queryRowBytes();
   return nvvm::ldmatrixX4(state.b, lane, column.swizzle, row + column.bytes,
                           /*transposed=*/false);
 }
@@ -38,7 +39,7 @@ void QueryFragments::load() {
   if (!state.plan.queryInRegisters)
     return;
   startBlock();
-  for (unsigned step = 0; step < state.plan.headDim / 16; ++step)
+  for (unsigned step = 0; step < state.plan.columnSteps(); ++step)
     for (unsigned t = 0; t < state.plan.rowTiles; ++t)
       resident.push_back(read(t, step));
 }
@@ -52,28 +53,35 @@ nvvm::Values QueryFragments::operand(unsigned t, unsigned step) {
 /// Fragments of a tile in the order a product uses them: `step` chooses the 16
 /// columns, `rows` the 16 rows.
 static nvvm::Values readFragment(KernelState &state, Int base,
-                                 const SharedPlace &place, int64_t columns,
+                                 const SharedPlace &place, int rowBytes,
                                  unsigned rows, unsigned step,
                                  bool transposed) {
-  ColumnStep column = columnStep(step);
-  return nvvm::ldmatrixX4(state.b, base, column.swizzle,
-                          place.bytes + rows * 16 * 2 * columns + column.bytes,
-                          transposed);
+  ColumnStep column = columnStep(step, rowBytes);
+  return nvvm::ldmatrixX4(
+      state.b, base, column.swizzle,
+      place.bytes + int64_t(rows) * 16 * rowBytes + column.bytes, transposed);
+}
+
+/// Where the warp's part of a tile begins, counted from the tile.
+static Int warpTile(KernelState &state, int rowBytes) {
+  if (state.plan.keyWarps == 1)
+    return state.shared;
+  return state.shared + state.firstKeyOfWarp(state.thread) * rowBytes;
 }
 
 Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
-                                 TileRing::Visible &keys) {
+                                 TileSupply::Visible &keys) {
   const Plan &plan = state.plan;
-  unsigned rowTiles = plan.rowTiles, steps = plan.headDim / 16,
-           keyTiles = plan.tileN / 16, groups = steps * keyTiles;
-  Accumulator scores(rowTiles, plan.tileN / 8);
+  unsigned rowTiles = plan.rowTiles, steps = plan.columnSteps(),
+           keyTiles = plan.warpKeys() / 16, groups = steps * keyTiles;
+  Accumulator scores(rowTiles, plan.warpKeys() / 8);
   query.startBlock();
   Int base = keys.place.base(
-      state.shared +
-      columnMajorFragment(fragmentLane(state), int(2 * plan.headDim)));
+      warpTile(state, plan.queryRowBytes()) +
+      columnMajorFragment(fragmentLane(state), plan.queryRowBytes()));
   auto readKey = [&](unsigned g) {
-    return readFragment(state, base, keys.place, plan.headDim, g % keyTiles,
-                        g / keyTiles, /*transposed=*/false);
+    return readFragment(state, base, keys.place, plan.queryRowBytes(),
+                        g % keyTiles, g / keyTiles, /*transposed=*/false);
   };
   SmallVector<nvvm::Values> key(groups);
   SmallVector<nvvm::Values> now(rowTiles), next(rowTiles);
@@ -94,9 +102,9 @@ Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
       for (unsigned t = 0; t < rowTiles; ++t) {
         auto sum = scores.group(t, 2 * tile + half);
         auto pair = ArrayRef(key[g]).slice(2 * half, 2);
-        nvvm::Values result =
-            nvvm::mmaM16N8K16(state.b, plan.element, now[t], ValueRange(pair),
-                              step == 0 ? ValueRange() : ValueRange(sum));
+        nvvm::Values result = state.machine.multiply(
+            state.b, plan.element, now[t], ValueRange(pair),
+            step == 0 ? ValueRange() : ValueRange(sum));
         llvm::copy(result, sum.begin());
       }
     if (tile + 1 == keyTiles)
@@ -107,17 +115,17 @@ Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
 }
 
 LogicalResult qm::sm80::emitAccumulate(KernelState &state,
-                                       TileRing::Visible &values,
+                                       TileSupply::Visible &values,
                                        function_ref<Packed *()> probabilities,
                                        Accumulator &accumulator) {
   const Plan &plan = state.plan;
-  unsigned steps = plan.tileN / 16, columnTiles = plan.valueDim / 16,
+  unsigned steps = plan.warpKeys() / 16, columnTiles = plan.columnTiles(),
            groups = steps * columnTiles;
   Int base = values.place.base(
-      state.shared +
-      rowMajorFragment(fragmentLane(state), int(2 * plan.valueDim)));
+      warpTile(state, plan.valueRowBytes()) +
+      rowMajorFragment(fragmentLane(state), plan.valueRowBytes()));
   auto readValue = [&](unsigned g) {
-    return readFragment(state, base, values.place, plan.valueDim,
+    return readFragment(state, base, values.place, plan.valueRowBytes(),
                         g / columnTiles, g % columnTiles, /*transposed=*/true);
   };
   SmallVector<nvvm::Values> value(groups);
@@ -131,13 +139,15 @@ LogicalResult qm::sm80::emitAccumulate(KernelState &state,
     unsigned step = g / columnTiles, tile = g % columnTiles;
     if (g + prefetch < groups)
       value[g + prefetch] = readValue(g + prefetch);
-    for (unsigned half = 0; half < 2; ++half)
+    // The last 16 columns may be 8 and zeros.
+    unsigned halves = 2 * tile + 1 < accumulator.groups ? 2 : 1;
+    for (unsigned half = 0; half < halves; ++half)
       for (unsigned t = 0; t < plan.rowTiles; ++t) {
         auto sum = accumulator.group(t, 2 * tile + half);
         auto pair = ArrayRef(value[g]).slice(2 * half, 2);
         nvvm::Values result =
-            nvvm::mmaM16N8K16(state.b, plan.element, p->operand(t, step),
-                              ValueRange(pair), ValueRange(sum));
+            state.machine.multiply(state.b, plan.element, p->operand(t, step),
+                                   ValueRange(pair), ValueRange(sum));
         llvm::copy(result, sum.begin());
       }
     values.hook(g);

@@ -27,12 +27,12 @@ private:
 };
 
 Accumulator emitScores(KernelState &state, QueryFragments &query,
-                       TileRing::Visible &keys);
+                       TileSupply::Visible &keys);
 
 /// `probabilities` is called once the first fragments are on their way; it
 /// returns P, or null after an error.
 llvm::LogicalResult emitAccumulate(KernelState &state,
-                                   TileRing::Visible &values,
+                                   TileSupply::Visible &values,
                                    llvm::function_ref<Packed *()> probabilities,
                                    Accumulator &accumulator);
 

@@ -1,5 +1,7 @@
 // One step of the running softmax.
-#include "lowering/sm80/Softmax.h"
+#include "lowering/sm80/Machine.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
 #include <limits>
@@ -17,9 +19,7 @@ float qm::sm80::exponentFactor(std::optional<APFloat> exp2Scale) {
   return exp2Scale ? exp2Scale->convertToFloat() : float(M_LOG2E);
 }
 
-/// `negativeMax`, 0 where it says that no key was seen: the exponent -inf + inf
-/// would be NaN.
-static Value guarded(KernelState &state, Value negativeMax) {
+Value qm::sm80::guarded(KernelState &state, Value negativeMax) {
   LocBuilder &b = state.b;
   Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
                                        negativeMax, state.f32(infinity));
@@ -112,8 +112,8 @@ Packed qm::sm80::packOperands(KernelState &state, Type element,
   for (unsigned t = 0; t < tile.rowTiles; ++t)
     for (unsigned group = 0; group < tile.groups; ++group)
       for (unsigned half = 0; half < 2; ++half)
-        packed.words.push_back(nvvm::packPair(state.b, element,
-                                              tile.at(t, group, 2 * half),
-                                              tile.at(t, group, 2 * half + 1)));
+        packed.words.push_back(state.machine.packPair(
+            state.b, element, tile.at(t, group, 2 * half),
+            tile.at(t, group, 2 * half + 1)));
   return packed;
 }

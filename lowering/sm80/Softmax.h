@@ -21,6 +21,10 @@ struct SoftmaxStatistics {
   Rows max, sum;
 };
 
+/// `negativeMax`, 0 where it says that no key was seen: the exponent -inf + inf
+/// would be NaN.
+mlir::Value guarded(KernelState &state, mlir::Value negativeMax);
+
 /// Raises the reference where needed and rescales the sums and `accumulators`
 /// with it.
 void updateReference(KernelState &state, Accumulator &scores, float factor,

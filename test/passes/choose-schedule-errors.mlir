@@ -10,7 +10,7 @@
 // LEVEL: note: help: run qm-assign-precision before
 // VALUE: error: QM0303: 'schedule.tile_n=0': '0' is not allowed here
 // FIELD: error: QM0302: 'schedule.tile_k=16': no field 'tile_k'
-// FIT: error: QM0305: head dims 1024 and 1024 in tiles of 128x32 need 393216 bytes of shared memory and about 1096 registers a thread; sm_86 has 101376 and 255
+// FIT: error: QM0305: head dims 1024 and 1024 in tiles of 64x32 need 262144 bytes of shared memory and about 591 registers a thread; sm_86 has 101376 and 255
 // FIT: note: help: use --arch=cpu, or smaller tiles with --set schedule.tile_n=16
 attn.kernel @f(%q: tensor<?x2x?x1024xbf16>, %k: tensor<?x2x?x1024xbf16>, %v: tensor<?x2x?x1024xbf16>) outs(%o: tensor<?x2x?x1024xbf16>)
     attributes {arg_names = ["q", "k", "v", "o"]} {

@@ -1,15 +1,15 @@
 // RUN: qm-opt %s --qm-assign-precision --qm-choose-schedule=target=sm_80 | FileCheck %s --check-prefix=SM80
-// RUN: qm-opt %s --qm-assign-precision --qm-choose-schedule="target=sm_80 set=schedule.tile_n=32,schedule.stages=3" | FileCheck %s --check-prefix=SET
+// RUN: qm-opt %s --qm-assign-precision --qm-choose-schedule="target=sm_80 set=schedule.tile_n=32,schedule.stages=3,schedule.warps=4,schedule.tile_m=128,schedule.ping_pong=0" | FileCheck %s --check-prefix=SET
 // RUN: qm-opt %s --qm-assign-precision --qm-choose-schedule=target=x86-64-v4 | FileCheck %s --check-prefix=V4
 // RUN: qm-opt %s --qm-assign-precision --qm-choose-schedule=target=x86-64-v3 | FileCheck %s --check-prefix=V3
 
 // Every '?' becomes a number: rows of q by keys of a block.
-// SM80: schedule = #attn.schedule<target = "sm_80", tile_m = 128, tile_n = 64, warps = 4, stages = 2>
-// SM80: -> !attn.tile<128x64xbf16>
-// SM80: iter({{.*}}) : !attn.tile<128xf32>, !attn.tile<128xf32>, !attn.tile<128x64xf32>
+// SM80: schedule = #attn.schedule<target = "sm_80", tile_m = 256, tile_n = 64, warps = 8, stages = 3, ping_pong = 1>
+// SM80: -> !attn.tile<256x64xbf16>
+// SM80: iter({{.*}}) : !attn.tile<256xf32>, !attn.tile<256xf32>, !attn.tile<256x64xf32>
 // SM80: attn.load_tile %k{{.*}} -> !attn.tile<64x64xbf16>
-// SM80: attn.dot {{.*}} -> !attn.tile<128x64xf32>
-// SM80: attn.cast {{.*}} to !attn.tile<128x64xbf16>
+// SM80: attn.dot {{.*}} -> !attn.tile<256x64xf32>
+// SM80: attn.cast {{.*}} to !attn.tile<256x64xbf16>
 // SM80-NOT: attn.tile<?
 
 // SET: schedule = #attn.schedule<target = "sm_80", tile_m = 128, tile_n = 32, warps = 4, stages = 3>

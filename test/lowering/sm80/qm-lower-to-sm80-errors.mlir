@@ -1,30 +1,58 @@
 // What the sm_80 lowering refuses: each message names the object and both numbers, and a way out.
 // RUN: qm-opt %s --pass-pipeline='builtin.module(attn.kernel(qm-expand-sm80-math),qm-lower-to-sm80)' --verify-diagnostics --split-input-file
 
-// A row of 96 elements is no multiple of 128 bytes.
-// expected-error@below {{QM0401: query and key head dim 96 is not supported on NVIDIA targets; 64 and 128 are}}
-// expected-note@below {{help: pad the head dim to 64 or 128, or use --arch=cpu}}
-attn.kernel @f(%q: tensor<?x1x?x96xbf16>, %k: tensor<?x1x?x96xbf16>, %v: tensor<?x1x?x96xbf16>)
-    outs(%o: tensor<?x1x?x96xbf16>)
+// A row of 100 elements is no multiple of 16 bytes.
+// expected-error@below {{QM0401: query and key head dim 100 is not supported on NVIDIA targets; multiples of 8 from 8 to 256 are}}
+// expected-note@below {{help: pad the head dim with zeros to 104, or use --arch=cpu}}
+attn.kernel @f(%q: tensor<?x1x?x100xbf16>, %k: tensor<?x1x?x100xbf16>, %v: tensor<?x1x?x100xbf16>)
+    outs(%o: tensor<?x1x?x100xbf16>)
     attributes {arg_names = ["q", "k", "v", "o"],
       precision = #attn.precision<qk = bf16, pv = bf16, p = bf16, score = f32, stat = f32, acc = f32>,
       schedule = #attn.schedule<target = "sm_80", tile_m = 64, tile_n = 64, warps = 4, stages = 2>} {
   %b, %h, %i0 = attn.tile_position
-  %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x1x?x96xbf16> -> !attn.tile<64x96xbf16>
+  %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x1x?x100xbf16> -> !attn.tile<64x100xbf16>
   %m0 = attn.fill 0xFF800000 : !attn.tile<64xf32>
   %l0 = attn.fill 0.0 : !attn.tile<64xf32>
-  %a0 = attn.fill 0.0 : !attn.tile<64x96xf32>
-  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x96xf32> {
-    %kt = attn.load_tile %k[%b, %h, %j0] : tensor<?x1x?x96xbf16> -> !attn.tile<64x96xbf16>
-    %s = attn.dot %qt, %kt : !attn.tile<64x96xbf16>, !attn.tile<64x96xbf16> -> !attn.tile<64x64xf32>
+  %a0 = attn.fill 0.0 : !attn.tile<64x100xf32>
+  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x100xf32> {
+    %kt = attn.load_tile %k[%b, %h, %j0] : tensor<?x1x?x100xbf16> -> !attn.tile<64x100xbf16>
+    %s = attn.dot %qt, %kt : !attn.tile<64x100xbf16>, !attn.tile<64x100xbf16> -> !attn.tile<64x64xf32>
     %m2, %l2, %p, %alpha = attn.online_softmax %s, %m, %l exp2_scale(0.18) : !attn.tile<64x64xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32>, !attn.tile<64xf32>
     %pb = attn.cast %p : !attn.tile<64x64xf32> to !attn.tile<64x64xbf16>
-    %vt = attn.load_tile %v[%b, %h, %j0] : tensor<?x1x?x96xbf16> -> !attn.tile<64x96xbf16>
-    %a2 = attn.accumulate %pb, %vt into %acc scaled_by %alpha : !attn.tile<64x64xbf16>, !attn.tile<64x96xbf16>, !attn.tile<64x96xf32>, !attn.tile<64xf32> -> !attn.tile<64x96xf32>
-    attn.yield %m2, %l2, %a2 : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x96xf32>
+    %vt = attn.load_tile %v[%b, %h, %j0] : tensor<?x1x?x100xbf16> -> !attn.tile<64x100xbf16>
+    %a2 = attn.accumulate %pb, %vt into %acc scaled_by %alpha : !attn.tile<64x64xbf16>, !attn.tile<64x100xbf16>, !attn.tile<64x100xf32>, !attn.tile<64xf32> -> !attn.tile<64x100xf32>
+    attn.yield %m2, %l2, %a2 : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x100xf32>
   }
-  %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 exp2_scale(0.18) : !attn.tile<64x96xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64x96xf32>, !attn.tile<64xf32>
-  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<64x96xf32>, tensor<?x1x?x96xbf16>
+  %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 exp2_scale(0.18) : !attn.tile<64x100xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64x100xf32>, !attn.tile<64xf32>
+  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<64x100xf32>, tensor<?x1x?x100xbf16>
+}
+
+// -----
+
+// The accumulator of 16 rows and more than 256 columns leaves no registers.
+// expected-error@below {{QM0401: query and key head dim 264 is not supported on NVIDIA targets; multiples of 8 from 8 to 256 are}}
+// expected-note@below {{help: use --arch=cpu}}
+attn.kernel @f(%q: tensor<?x1x?x264xbf16>, %k: tensor<?x1x?x264xbf16>, %v: tensor<?x1x?x264xbf16>)
+    outs(%o: tensor<?x1x?x264xbf16>)
+    attributes {arg_names = ["q", "k", "v", "o"],
+      precision = #attn.precision<qk = bf16, pv = bf16, p = bf16, score = f32, stat = f32, acc = f32>,
+      schedule = #attn.schedule<target = "sm_80", tile_m = 64, tile_n = 64, warps = 4, stages = 2>} {
+  %b, %h, %i0 = attn.tile_position
+  %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x1x?x264xbf16> -> !attn.tile<64x264xbf16>
+  %m0 = attn.fill 0xFF800000 : !attn.tile<64xf32>
+  %l0 = attn.fill 0.0 : !attn.tile<64xf32>
+  %a0 = attn.fill 0.0 : !attn.tile<64x264xf32>
+  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x264xf32> {
+    %kt = attn.load_tile %k[%b, %h, %j0] : tensor<?x1x?x264xbf16> -> !attn.tile<64x264xbf16>
+    %s = attn.dot %qt, %kt : !attn.tile<64x264xbf16>, !attn.tile<64x264xbf16> -> !attn.tile<64x64xf32>
+    %m2, %l2, %p, %alpha = attn.online_softmax %s, %m, %l exp2_scale(0.18) : !attn.tile<64x64xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32>, !attn.tile<64xf32>
+    %pb = attn.cast %p : !attn.tile<64x64xf32> to !attn.tile<64x64xbf16>
+    %vt = attn.load_tile %v[%b, %h, %j0] : tensor<?x1x?x264xbf16> -> !attn.tile<64x264xbf16>
+    %a2 = attn.accumulate %pb, %vt into %acc scaled_by %alpha : !attn.tile<64x64xbf16>, !attn.tile<64x264xbf16>, !attn.tile<64x264xf32>, !attn.tile<64xf32> -> !attn.tile<64x264xf32>
+    attn.yield %m2, %l2, %a2 : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x264xf32>
+  }
+  %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 exp2_scale(0.18) : !attn.tile<64x264xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64x264xf32>, !attn.tile<64xf32>
+  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<64x264xf32>, tensor<?x1x?x264xbf16>
 }
 
 // -----
@@ -175,6 +203,34 @@ attn.kernel @f(%q: tensor<?x1x?x64xbf16>, %k: tensor<?x1x?x64xbf16>, %v: tensor<
     attributes {arg_names = ["q", "k", "v", "o"],
       precision = #attn.precision<qk = bf16, pv = bf16, p = bf16, score = f32, stat = f32, acc = f32>,
       schedule = #attn.schedule<target = "sm_80", tile_m = 64, tile_n = 64, warps = 4, stages = 4>} {
+  %b, %h, %i0 = attn.tile_position
+  %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x1x?x64xbf16> -> !attn.tile<64x64xbf16>
+  %m0 = attn.fill 0xFF800000 : !attn.tile<64xf32>
+  %l0 = attn.fill 0.0 : !attn.tile<64xf32>
+  %a0 = attn.fill 0.0 : !attn.tile<64x64xf32>
+  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32> {
+    %kt = attn.load_tile %k[%b, %h, %j0] : tensor<?x1x?x64xbf16> -> !attn.tile<64x64xbf16>
+    %s = attn.dot %qt, %kt : !attn.tile<64x64xbf16>, !attn.tile<64x64xbf16> -> !attn.tile<64x64xf32>
+    %m2, %l2, %p, %alpha = attn.online_softmax %s, %m, %l exp2_scale(0.18) : !attn.tile<64x64xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32>, !attn.tile<64xf32>
+    %pb = attn.cast %p : !attn.tile<64x64xf32> to !attn.tile<64x64xbf16>
+    %vt = attn.load_tile %v[%b, %h, %j0] : tensor<?x1x?x64xbf16> -> !attn.tile<64x64xbf16>
+    %a2 = attn.accumulate %pb, %vt into %acc scaled_by %alpha : !attn.tile<64x64xbf16>, !attn.tile<64x64xbf16>, !attn.tile<64x64xf32>, !attn.tile<64xf32> -> !attn.tile<64x64xf32>
+    attn.yield %m2, %l2, %a2 : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32>
+  }
+  %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 exp2_scale(0.18) : !attn.tile<64x64xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64x64xf32>, !attn.tile<64xf32>
+  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<64x64xf32>, tensor<?x1x?x64xbf16>
+}
+
+// -----
+
+// Ping-pong keeps three blocks.
+// expected-error@below {{QM0404: schedule.ping_pong = 1 is not supported on NVIDIA targets: with 4 warps and 2 stages; two groups of warps take turns, and blocks have 3 slots}}
+// expected-note@below {{help: use --set schedule.ping_pong=0, or --set schedule.warps=8 --set schedule.stages=3}}
+attn.kernel @f(%q: tensor<?x1x?x64xbf16>, %k: tensor<?x1x?x64xbf16>, %v: tensor<?x1x?x64xbf16>)
+    outs(%o: tensor<?x1x?x64xbf16>)
+    attributes {arg_names = ["q", "k", "v", "o"],
+      precision = #attn.precision<qk = bf16, pv = bf16, p = bf16, score = f32, stat = f32, acc = f32>,
+      schedule = #attn.schedule<target = "sm_80", tile_m = 64, tile_n = 64, warps = 4, stages = 2, ping_pong = 1>} {
   %b, %h, %i0 = attn.tile_position
   %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x1x?x64xbf16> -> !attn.tile<64x64xbf16>
   %m0 = attn.fill 0xFF800000 : !attn.tile<64xf32>
