@@ -9,6 +9,7 @@
 #include "lowering/cpu/Pipeline.h"
 #include "lowering/ptx/EmitPtx.h"
 #include "lowering/ptx/Ptxas.h"
+#include "lowering/sm75/Pipeline.h"
 #include "lowering/sm80/Pipeline.h"
 #include "lowering/sm90/Pipeline.h"
 
@@ -131,7 +132,9 @@ FailureOr<GpuCode> CompilePipeline::lowerToGpu(ModuleOp scheduled,
                        ? scheduled.getLoc()
                        : scheduled.getBody()->front().getLoc();
   PassManager manager(&session.context);
-  if (target.sm == 90)
+  if (target.sm == 75)
+    sm75::buildSm75Pipeline(manager);
+  else if (target.sm == 90)
     sm90::buildSm90Pipeline(manager);
   else
     sm80::buildSm80Pipeline(manager);

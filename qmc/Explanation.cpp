@@ -23,10 +23,12 @@ Occupancy qm::driver::computeOccupancy(const TargetInfo &target,
   occupancy.sharedBytes = sharedBytes;
   int64_t registersPerCta =
       threads * alignTo(std::max<int64_t>(registers, 1), 8);
-  constexpr int64_t systemBytes = 1024;
+  // Of every CTA, from sm_80 on.
+  int64_t systemBytes = target.sm >= 80 ? 1024 : 0;
   std::pair<const char *, int64_t> limits[] = {
       {"registers", target.registersPerSm / registersPerCta},
-      {"shared memory", target.sharedBytesPerSm / (sharedBytes + systemBytes)},
+      {"shared memory", target.sharedBytesPerSm /
+                            std::max<int64_t>(sharedBytes + systemBytes, 1)},
       {"threads", target.threadsPerSm / threads},
       {"CTAs", target.ctasPerSm}};
   const auto *least =

@@ -62,6 +62,7 @@ private:
   std::string compareKeyBlocks() {
     Schedule wider = schedule;
     wider.tileN *= 2;
+    wider.microN *= 2;
     Footprint chosen = passes::estimateFootprint(kernel, schedule, target);
     Footprint twice = passes::estimateFootprint(kernel, wider, target);
     std::string text =
@@ -89,8 +90,15 @@ private:
   }
 
   void explainAmpere() {
-    int64_t rows = schedule.tileM / schedule.warps;
-    because("warps", schedule.warps, "one a scheduler of the multiprocessor");
+    int64_t rows =
+        schedule.microM ? schedule.microM : schedule.tileM / schedule.warps;
+    int64_t rowWarps = schedule.tileM / rows;
+    because("warps", schedule.warps,
+            rowWarps == schedule.warps
+                ? Twine("one a scheduler of the multiprocessor")
+                : Twine(rowWarps) + " along the rows, each with " +
+                      Twine(schedule.warps / rowWarps) +
+                      " along the keys of a block");
     because("tile_m", schedule.tileM,
             Twine(rows) +
                 " query rows a warp, so that each fragment of K or V "

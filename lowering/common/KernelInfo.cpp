@@ -1,5 +1,6 @@
 // The launch contract of a kernel as data.
 #include "lowering/common/KernelInfo.h"
+#include "lowering/common/TargetInfo.h"
 
 using namespace mlir;
 using namespace qm;
@@ -20,8 +21,9 @@ static std::string roleOf(attn::KernelOp kernel, unsigned index, Type type) {
   return isa<RankedTensorType>(type) ? "buffer" : "scalar";
 }
 
-/// Boxes of the tensor copies: panels of 64 columns (128 bytes, the width of the
-/// swizzle); q by query tiles, k and v by key blocks, o by a consumer's 64 rows.
+/// Boxes of the tensor copies: panels of 64 columns (128 bytes, the width of
+/// the swizzle); q by query tiles, k and v by key blocks, o by a consumer's 64
+/// rows.
 static std::vector<TensorMapInfo> getTensorMaps(attn::KernelOp kernel,
                                                 attn::ScheduleAttr schedule) {
   constexpr int64_t swizzle = 128, columns = 64;
@@ -63,7 +65,9 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
     info.target = schedule.getTarget().str();
     info.tileM = schedule.getTileM();
     info.tileN = schedule.getTileN();
-    info.threads = schedule.getMicroM() ? 1 : 32 * schedule.getWarps();
+    const TargetInfo *target = findTarget(schedule.getTarget());
+    bool gpu = target && target->kind == TargetKind::Nvidia;
+    info.threads = gpu ? 32 * schedule.getWarps() : 1;
     info.schedule = llvm::json::Object{
         {"tile_m", schedule.getTileM()},   {"tile_n", schedule.getTileN()},
         {"warps", schedule.getWarps()},    {"stages", schedule.getStages()},

@@ -159,6 +159,13 @@ TEST(Explanation, OccupancyFollowsTheCalculator) {
   EXPECT_EQ(computeOccupancy(target, 1024, 32, 0).limit, "registers");
 }
 
+// Turing keeps nothing of shared memory for itself: one CTA may have all of it.
+TEST(Explanation, TuringGivesACtaAllSharedMemory) {
+  const lowering::TargetInfo &target = *lowering::findTarget("sm_75");
+  EXPECT_EQ(computeOccupancy(target, 256, 252, 65536).ctas, 1);
+  EXPECT_EQ(computeOccupancy(target, 128, 234, 32768).ctas, 2);
+}
+
 class Crash : public InFolder {};
 
 /// A crash must end with status 2 and leave the program behind.

@@ -1,6 +1,7 @@
 // Compiles specs to PTX and cubin.
 #include "test/lowering/sm80/KernelCompiler.h"
 
+#include "lowering/sm75/Pipeline.h"
 #include "lowering/sm80/Pipeline.h"
 #include "lowering/sm90/Pipeline.h"
 #include "passes/Pipelines.h"
@@ -62,7 +63,9 @@ FailureOr<CompiledKernel> KernelCompiler::compile(StringRef text,
   auto op = *module->getOps<attn::KernelOp>().begin();
   kernel.info = lowering::KernelInfo::get(op);
   PassManager lowering(&context);
-  if (shape.target == "sm_90a")
+  if (shape.target == "sm_75")
+    sm75::buildSm75Pipeline(lowering);
+  else if (shape.target == "sm_90a")
     sm90::buildSm90Pipeline(lowering);
   else
     sm80::buildSm80Pipeline(lowering);

@@ -1,0 +1,46 @@
+// qm-lower-to-sm75: scheduled kernels become functions in the NVVM dialect.
+#include "lowering/common/TargetInfo.h"
+#include "lowering/sm75/Passes.h"
+#include "lowering/sm75/Plan.h"
+#include "lowering/sm75/Turing.h"
+#include "lowering/sm80/KernelEmitter.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace qm::sm75 {
+#define GEN_PASS_DEF_LOWERTOSM75
+#include "lowering/sm75/Passes.h.inc"
+} // namespace qm::sm75
+
+using namespace mlir;
+using namespace qm;
+
+static bool isForSm75(attn::KernelOp kernel) {
+  attn::ScheduleAttr schedule = kernel.getScheduleAttr();
+  const lowering::TargetInfo *target =
+      schedule ? lowering::findTarget(schedule.getTarget()) : nullptr;
+  return target && target->sm == 75;
+}
+
+namespace {
+struct LowerToSm75 : sm75::impl::LowerToSm75Base<LowerToSm75> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    nvvm::insertDialects(registry);
+    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
+  }
+
+  void runOnOperation() override {
+    auto kernels = llvm::to_vector(getOperation().getOps<attn::KernelOp>());
+    for (attn::KernelOp kernel : kernels) {
+      if (!isForSm75(kernel))
+        continue;
+      FailureOr<sm80::Plan> plan = sm75::getPlan(kernel);
+      if (failed(plan) ||
+          failed(sm80::emitKernel(kernel, *plan, sm75::getTuring())))
+        return signalPassFailure();
+      kernel.erase();
+      ++numKernels;
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,13 @@
+// The passes of this folder.
+#pragma once
+
+#include "dialect/AttnOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace qm::sm75 {
+#define GEN_PASS_DECL
+#include "lowering/sm75/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "lowering/sm75/Passes.h.inc"
+} // namespace qm::sm75
