@@ -38,6 +38,9 @@ static const std::vector<std::string> ring3{
 static const std::vector<std::string> pingPong{
     "schedule.ping_pong=1", "schedule.warps=8", "schedule.tile_m=256",
     "schedule.stages=3", "schedule.tile_n=64"};
+static const std::vector<std::string> narrowPingPong{
+    "schedule.ping_pong=1", "schedule.warps=8", "schedule.tile_m=128",
+    "schedule.stages=3", "schedule.tile_n=32"};
 static std::vector<std::string> withKeys(std::vector<std::string> overrides,
                                          int keys) {
   overrides.push_back("schedule.tile_n=" + std::to_string(keys));
@@ -89,17 +92,22 @@ static std::vector<Entry> entries() {
                     {"_pp", pingPong},
                     {"_ring2", withKeys(ring, 64)},
                     {"_ring3", withKeys(ring3, 64)}});
-  bench(64, {{"_ring3_n128", withKeys(ring3, 128)}});
+  bench(64, {{"_ring3_n128", withKeys(ring3, 128)},
+             {"_ring2_n128", withKeys(ring, 128)}});
   bench(96, {{"", {}},
              {"_pp", pingPong},
              {"_ring2", withKeys(ring, 64)},
              {"_ring3", withKeys(ring3, 64)}});
-  bench(256,
-        {{"", {}},
-         {"_128x64",
-          {"schedule.tile_m=128", "schedule.warps=8", "schedule.tile_n=64"}},
-         {"_64x64",
-          {"schedule.tile_m=64", "schedule.warps=4", "schedule.tile_n=64"}}});
+  bench(256, {{"", {}},
+              {"_128x64x2",
+               {"schedule.tile_m=128", "schedule.warps=8", "schedule.tile_n=64",
+                "schedule.stages=2"}},
+              {"_64x64x2",
+               {"schedule.tile_m=64", "schedule.warps=4", "schedule.tile_n=64",
+                "schedule.stages=2"}},
+              {"_pp", narrowPingPong}});
+  for (const char *spec : {"full", "causal"})
+    add(spec, makeShape("bf16", 256, 256, narrowPingPong), "_pp");
   // sm_75: f16 only; the code runs on later GPUs as well.
   auto addTuring = [&](llvm::StringRef spec, int headDim, int valueDim,
                        llvm::StringRef suffix) {
