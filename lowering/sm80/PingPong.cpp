@@ -10,8 +10,9 @@ static constexpr unsigned firstTurn = 1, secondTurn = 2;
 static constexpr int64_t blockSlots = 3;
 
 /// Groups of mma after the hand-over: the other group's first fragments are on
-/// their way when this one is done. Measured; see ampere.md's table in
-/// README.md.
+/// their way when this one is done. In a hand-written kernel of this schedule,
+/// at head dim 128 on an H200, handing over at the very end cost 4 %, much
+/// earlier 2 to 3 %.
 static unsigned earlyGroups(const Plan &plan) {
   return plan.headDim <= 64 ? 4 : 6;
 }

@@ -24,9 +24,7 @@ struct GridCase {
 };
 
 /// Bytes that ptxas may spill. Where accumulator and scores take 192 registers
-/// and more a few words that the loop does not change are read back in it (the
-/// prototype that these schedules follow has as many, and its speed);
-/// everything else has none.
+/// it keeps a few words in memory; everything else has none.
 static unsigned spillLimit(const GridCase &grid, llvm::StringRef target) {
   bool wide = std::max(grid.headDim, grid.valueDim) >= 128;
   if (!wide)
