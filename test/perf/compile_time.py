@@ -2,7 +2,8 @@
 """Times `qmc build` from a spec to a cubin, the whole process: best and median of seven.
 
 usage: compile_time.py [--build DIR] [--runs N] [--arch NAME] [--json FILE] [--max-load N]
-needs: a build (qmc) and ptxas. Refuses to measure on a busy machine: the load average must be below --max-load (1.5).
+needs: a build (qmc) and ptxas. Refuses to measure on a busy machine: the load average must be below --max-load (1.5), and each
+run waits, up to a minute, until the processors are idle.
 
 `.mlir` is the spec as MLIR text; `.cpp` also runs the host compiler on <qm/attention.h> and traces the spec. Both start the
 compiler cold. The bars are limits of the median.
@@ -24,9 +25,23 @@ SPECS = ("causal", "gemma2_softcap")  # one kernel each: a plain one, and one wi
 BARS = {".mlir": 1.0, ".cpp": 2.0}
 
 
+def idle_share(interval=0.3):
+    def read():
+        fields = [int(x) for x in open("/proc/stat").readline().split()[1:]]
+        return fields[3] + fields[4], sum(fields)
+
+    idle, total = read()
+    time.sleep(interval)
+    idle_later, total_later = read()
+    return (idle_later - idle) / max(1, total_later - total)
+
+
 def seconds(command):
+    end = time.time() + 60
+    while idle_share() < 0.9 and time.time() < end:
+        pass
     begin = time.perf_counter()
-    subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - begin
 
 
