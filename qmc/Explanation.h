@@ -43,8 +43,8 @@ struct Explanation {
   const lowering::TargetInfo *target = nullptr;
   reference::Extents extents;
   int64_t headDim = 0, valueDim = 0;
-  reference::MaskCounts counts; ///< in blocks of the schedule's tile
-  std::vector<std::string> reasons;           ///< of the schedule, one a line
+  reference::MaskCounts counts;     ///< in blocks of the schedule's tile
+  std::vector<std::string> reasons; ///< of the schedule, one a line
   std::optional<Occupancy> planned, measured; ///< GPUs only
   std::optional<ptx::KernelResources> resources;
   Work work;
