@@ -25,8 +25,15 @@ static unsigned halfRows(int64_t columns) {
 TileSource::TileSource(KernelState &state, attn::LoadTileOp load, int64_t rows)
     : state(state), tensor(load.getSource()), rows(rows) {
   columns = load.getTile().getType().getColumns();
+  holdsKeys = isa<attn::KeyBlocksOp>(load->getParentOp());
   base = state.arguments.elementAddress(
       tensor, {state.scalar(load.getBatch()), state.scalar(load.getHead())});
+}
+
+Int TileSource::end() const {
+  if (holdsKeys && state.keyEnd)
+    return state.keyEnd;
+  return state.arguments.extent(tensor, 2);
 }
 
 void TileSource::keepInShared(int64_t offset) {
@@ -66,8 +73,7 @@ TileSource::Target TileSource::Copy::target(unsigned i, Int thread) const {
 }
 
 Value TileSource::Copy::isWhole() const {
-  Int end = firstRow + source->rows;
-  return end.atMost(source->state.arguments.extent(source->tensor, 2));
+  return (firstRow + source->rows).atMost(source->end());
 }
 
 bool TileSource::Copy::hasWholeRows() const {
@@ -87,7 +93,7 @@ TileSource::Chunk TileSource::Copy::at(unsigned i) {
     thread = readThread(b, /*again=*/true).index;
     Int row = copyRow(thread), chunk = copyChunk(thread);
     row = firstRow + row;
-    rowsLeft = state.arguments.extent(source->tensor, 2) - row;
+    rowsLeft = source->end() - row;
     global = {b, nvvm::opaqueMulAdd(b, row.wide() * stride, elementBytes,
                                     (chunk * chunkBytes).wide() + base)};
   }

@@ -31,7 +31,7 @@ public:
     mlir::Value takesPart; ///< i1: in the tile; null: certainly
   };
 
-  /// The copies of one tile, one `issue` each: reads of rows past the extent
+  /// The copies of one tile, one `issue` each: reads of rows past the end
   /// become zeros. Addresses are formed when the first is issued.
   class Copy {
   public:
@@ -59,9 +59,13 @@ public:
   };
 
 private:
+  /// The first row that is not read.
+  Int end() const;
+
   KernelState &state;
   mlir::Value tensor;
   int64_t rows, columns;
+  bool holdsKeys; ///< of the loop over key blocks: read up to its bounds
   Int base; ///< i64 address of the sequence's first row; null: in shared memory
   int64_t baseOffset = 0;
 };

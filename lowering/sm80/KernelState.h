@@ -37,6 +37,10 @@ struct KernelState {
   TilePosition tile;
   Int shared;              ///< i32 address of the CTA's shared memory
   mlir::IRMapping scalars; ///< scalars of the kernel's body
+  /// The first key that no row of the tile keeps, at most Skv, where the mask's
+  /// bounds say it; null: Skv. Tiles are not read from there on: what lies
+  /// there, NaN perhaps, meets no probability of 0.
+  Int keyEnd = {};
 
   mlir::Value f32(float value) const {
     return mlir::arith::ConstantOp::create(b, b.getF32FloatAttr(value));

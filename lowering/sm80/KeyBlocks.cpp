@@ -54,6 +54,7 @@ SmallVector<Value> KeyBlockList::start() {
     firstKey = Int(b, range[0]).max(zero);
     // The last key may be the largest i32.
     endKey = (Int(b, range[1]).min(endKey - 1) + 1).max(zero);
+    state.keyEnd = endKey;
   }
   begin = firstKey / state.plan.tileN;
   end = (endKey + (state.plan.tileN - 1)) / state.plan.tileN;
