@@ -37,8 +37,8 @@ struct KernelState {
   TilePosition tile;
   Int shared;              ///< i32 address of the CTA's shared memory
   mlir::IRMapping scalars; ///< scalars of the kernel's body
-  /// The first key that no row of the tile keeps, at most Skv, where the mask's
-  /// bounds say it; null: Skv. Tiles are not read from there on: what lies
+  /// The first key that no row of the tile keeps, at most Skv, where a captured
+  /// buffer says it; null: Skv. Tiles are not read from there on: what lies
   /// there, NaN perhaps, meets no probability of 0.
   Int keyEnd = {};
 

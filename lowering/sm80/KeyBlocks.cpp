@@ -16,6 +16,13 @@ static constexpr int64_t lanes = 32;
 /// block can be counted on.
 static constexpr int64_t noBlock = std::numeric_limits<int32_t>::max() - 1023;
 
+/// Whether the bounds come from a captured buffer: lengths, past which memory
+/// may hold anything. Otherwise every key below Skv is one, and the end of the
+/// bounds only saves work.
+static bool dependsOnBuffer(Region &bounds) {
+  return !bounds.front().getOps<attn::LoadOp>().empty();
+}
+
 KeyBlockList::KeyBlockList(KernelState &state, attn::KeyBlocksOp loop)
     : state(state),
       alwaysMasked(!loop.getBody().front().getOps<attn::MaskOp>().empty()) {
@@ -31,8 +38,10 @@ KeyBlockList::KeyBlockList(KernelState &state, attn::KeyBlocksOp loop)
     return result;
   };
   region = make(loop.getClassify());
-  if (!loop.getBounds().empty())
+  if (!loop.getBounds().empty()) {
     bounds = make(loop.getBounds());
+    readsLengths = dependsOnBuffer(loop.getBounds());
+  }
 }
 
 std::pair<Int, Int> KeyBlockList::rows() {
@@ -54,7 +63,8 @@ SmallVector<Value> KeyBlockList::start() {
     firstKey = Int(b, range[0]).max(zero);
     // The last key may be the largest i32.
     endKey = (Int(b, range[1]).min(endKey - 1) + 1).max(zero);
-    state.keyEnd = endKey;
+    if (readsLengths)
+      state.keyEnd = endKey;
   }
   begin = firstKey / state.plan.tileN;
   end = (endKey + (state.plan.tileN - 1)) / state.plan.tileN;

@@ -47,6 +47,7 @@ private:
   KernelState &state;
   bool alwaysMasked; ///< a mask without classification: no block counts as full
   std::unique_ptr<ElementRegion> region, bounds;
+  bool readsLengths = false; ///< the bounds depend on a captured buffer
   /// Blocks before `begin` and from `end` on have no row that keeps a key.
   Int begin, end;
 };
