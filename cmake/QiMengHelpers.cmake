@@ -82,12 +82,6 @@ endfunction()
 # PLAIN: does not use MLIR.
 function(qm_add_unittest name)
   cmake_parse_arguments(ARG "PLAIN" "" "DEPS" ${ARGN})
-  foreach(source IN LISTS ARG_UNPARSED_ARGUMENTS) # DEVELOPMENT-ONLY
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source}) # DEVELOPMENT-ONLY
-      message(STATUS "${name}: no ${source} yet") # DEVELOPMENT-ONLY
-      return() # DEVELOPMENT-ONLY
-    endif() # DEVELOPMENT-ONLY
-  endforeach() # DEVELOPMENT-ONLY
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   _qm_common(${name})
   if(NOT ARG_PLAIN)
