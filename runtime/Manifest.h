@@ -75,7 +75,8 @@ struct ManifestEntry {
   /// multiprocessor; 0: one CTA a tile.
   int64_t ctasPerSm = 0;
   std::vector<TensorMap> tensorMaps;
-  /// Counters of the image for a run-time order of tiles; 0: the order is fixed.
+  /// Counters of the image for a run-time order of tiles; 0: the order is
+  /// fixed.
   int64_t tileCounters = 0;
 
   bool isCpu() const { return target.compare(0, 3, "cpu") == 0; }

@@ -53,7 +53,7 @@ struct KernelInfo {
   /// parameter, an i32 after the maps, says which: no other launch that may run
   /// at the same time has it. A negative number: no counter, a fixed order.
   unsigned tileCounters = 0;
-  std::string image;        ///< file name of the image, set by who writes it
+  std::string image; ///< file name of the image, set by who writes it
   llvm::json::Object schedule, precision;
 
   /// Arguments of `kernel` and, if it is scheduled, its tile and threads.

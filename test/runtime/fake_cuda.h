@@ -49,7 +49,7 @@ struct FakeCuda {
   int maxThreads = 1024, staticShared = 0;
   int multiprocessors = 3, tensorMaps = 0;
   bool tileCounter = false; ///< its last parameter is one
-  int slots = 48; ///< in its first parameter: those of the probe
+  int slots = 48;           ///< in its first parameter: those of the probe
   const char *jitLog = nullptr;
   void (*kernel)(const int64_t *slots, int64_t tileBegin,
                  int64_t tileEnd) = nullptr;
