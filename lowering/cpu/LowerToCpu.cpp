@@ -4,6 +4,12 @@
 #include "lowering/cpu/KernelEmitter.h"
 #include "lowering/cpu/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
 namespace qm::cpu {
 #define GEN_PASS_DEF_LOWERTOCPU
 #include "lowering/cpu/Passes.h.inc"
