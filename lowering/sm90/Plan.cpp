@@ -4,6 +4,7 @@
 
 #include "dialect/Diagnostics.h"
 #include "lowering/common/KernelInfo.h"
+#include "lowering/common/MatrixPrecision.h"
 #include "lowering/common/TargetInfo.h"
 
 using namespace mlir;
@@ -50,27 +51,7 @@ static LogicalResult checkPrecision(attn::KernelOp kernel, Plan &plan) {
                             << " is not supported on sm_90a",
                         "use one type for q, k, v and o, or --arch=cpu");
   }
-  attn::PrecisionAttr precision = kernel.getPrecisionAttr();
-  if (!precision)
-    return success();
-  auto check = [&](StringRef field, Type type, Type wanted) -> LogicalResult {
-    if (type == wanted)
-      return success();
-    return diag::help(
-        diag::error(kernel, Id::PrecisionNotSupported)
-            << "precision." << field << " = " << type
-            << " is not supported on NVIDIA targets: wgmma takes "
-               "operands of type "
-            << element << " and accumulates in f32, so it is " << wanted,
-        "leave precision." + field + " at its default, or use --arch=cpu");
-  };
-  Type f32 = Float32Type::get(kernel.getContext());
-  return success(succeeded(check("qk", precision.getQk(), element)) &&
-                 succeeded(check("pv", precision.getPv(), element)) &&
-                 succeeded(check("p", precision.getP(), element)) &&
-                 succeeded(check("score", precision.getScore(), f32)) &&
-                 succeeded(check("stat", precision.getStat(), f32)) &&
-                 succeeded(check("acc", precision.getAcc(), f32)));
+  return lowering::checkMatrixPrecision(kernel, element, "wgmma");
 }
 
 static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
