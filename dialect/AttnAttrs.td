@@ -34,7 +34,10 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     * `stages`: key and value blocks in flight (1 on a CPU);
     * `micro_m`, `micro_n`: the register tile of a CPU product: query lanes by
       keys or output columns; on sm_75, query rows and keys that a warp has of
-      a block (0 on later GPUs).
+      a block (0 on later GPUs);
+    * `one_loop`: with mma.sync, 1 if full and masked key blocks share the code
+      of one loop, 0 if runs of full blocks have a loop of their own (faster,
+      twice the code);
 
     On Hopper a CTA is one warpgroup that loads and `consumers` that compute,
     64 query rows each (0: no roles), and
@@ -57,7 +60,8 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$consumer_registers,
                         DefaultValuedParameter<"int64_t", "0">:$ping_pong,
                         DefaultValuedParameter<"int64_t", "0">:$persistent,
-                        DefaultValuedParameter<"int64_t", "0">:$dynamic_order);
+                        DefaultValuedParameter<"int64_t", "0">:$dynamic_order,
+                        DefaultValuedParameter<"int64_t", "0">:$one_loop);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -40,16 +40,17 @@ LogicalResult applyOverrides(attn::KernelOp kernel, ArrayRef<std::string> texts,
             .Case("ping_pong", &Schedule::pingPong)
             .Case("persistent", &Schedule::persistent)
             .Case("dynamic_order", &Schedule::dynamicOrder)
+            .Case("one_loop", &Schedule::oneLoop)
             .Default(nullptr);
     if (!field)
       return rejectField(kernel, override,
-                         "tile_m, tile_n, warps, stages, micro_m, micro_n; on "
-                         "sm_90a also consumers, query_buffers, "
-                         "producer_registers, consumer_registers, ping_pong, "
-                         "persistent, dynamic_order");
-    bool isSwitch = field == &Schedule::pingPong ||
-                    field == &Schedule::persistent ||
-                    field == &Schedule::dynamicOrder;
+                         "tile_m, tile_n, warps, stages, micro_m, micro_n, "
+                         "ping_pong, one_loop; on sm_90a also consumers, "
+                         "query_buffers, producer_registers, "
+                         "consumer_registers, persistent, dynamic_order");
+    bool isSwitch =
+        field == &Schedule::pingPong || field == &Schedule::persistent ||
+        field == &Schedule::dynamicOrder || field == &Schedule::oneLoop;
     int64_t value = 0, lowest = isSwitch ? 0 : 1, highest = isSwitch ? 1 : 4096;
     if (override.value.getAsInteger(10, value) || value < lowest ||
         value > highest)
@@ -129,7 +130,7 @@ struct ChooseSchedule : qm::passes::impl::ChooseScheduleBase<ChooseSchedule> {
         schedule.warps, schedule.stages, schedule.microM, schedule.microN,
         schedule.consumers, schedule.queryBuffers, schedule.producerRegisters,
         schedule.consumerRegisters, schedule.pingPong, schedule.persistent,
-        schedule.dynamicOrder));
+        schedule.dynamicOrder, schedule.oneLoop));
     TileResolver(schedule).run(kernel);
   }
 

@@ -74,6 +74,8 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
         {"micro_m", schedule.getMicroM()}, {"micro_n", schedule.getMicroN()}};
     if (schedule.getPingPong())
       info.schedule["ping_pong"] = schedule.getPingPong();
+    if (schedule.getOneLoop())
+      info.schedule["one_loop"] = schedule.getOneLoop();
     if (schedule.getConsumers()) {
       info.tensorMaps = getTensorMaps(kernel, schedule);
       info.ctasPerSm = schedule.getPersistent();

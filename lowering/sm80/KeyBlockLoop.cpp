@@ -234,7 +234,7 @@ LogicalResult KernelEmitter::emitRing(attn::KeyBlocksOp loop) {
   }
   auto exists = [&]() { return blockExists(); };
   auto step = [&]() { return emitStep(loop, blocks); };
-  if (!blocks.hasFullBlocks())
+  if (plan.oneLoop || !blocks.hasFullBlocks())
     return emitWhile(loop, exists, step);
   // Runs of full blocks have a loop of their own: without a branch over the
   // mask in it, ptxas overlaps the end of one product with the softmax and the

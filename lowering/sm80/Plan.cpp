@@ -125,6 +125,7 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   plan.warps = schedule.getWarps();
   plan.stages = schedule.getStages();
   plan.pingPong = schedule.getPingPong();
+  plan.oneLoop = schedule.getOneLoop();
   if (failed(checkPrecision(kernel, plan)) ||
       failed(checkHeadDim(kernel, "query and key", plan.headDim)) ||
       failed(checkHeadDim(kernel, "value", plan.valueDim)))

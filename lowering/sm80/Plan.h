@@ -22,6 +22,7 @@ struct Plan {
   int64_t stages;   ///< slots of the ring of key and value tiles
   bool pingPong = false; ///< two groups of warps take turns at the products:
                          ///< PingPong.h
+  bool oneLoop = false;  ///< full and masked blocks share the code of one loop
   bool queryInRegisters; ///< Q's fragments stay in registers; else they are
                          ///< read again for every key block
 
