@@ -2,6 +2,7 @@
 #include "test/contract/RowCases.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -20,7 +21,8 @@ Shape RowCase::shape(Setting setting) const {
   Shape shape;
   shape.heads = heads;
   shape.kvHeads = kvHeads;
-  shape.headDim = shape.valueDim = setting.headDim;
+  shape.headDim = headDim ? headDim : setting.headDim;
+  shape.valueDim = valueDim ? valueDim : setting.headDim;
   return shape;
 }
 
@@ -54,7 +56,8 @@ RowCall qm::contract::random(int64_t queries, int64_t keys, int64_t batch,
       queries, keys, batch, std::move(captures), {});
 }
 
-Truth qm::contract::uniformTruth(const Call &call, const Keep &keep) {
+Truth qm::contract::uniformTruth(const Call &call, const Keep &keep,
+                                 double shift) {
   Shape shape = call.shape();
   int64_t group = shape.heads / shape.kvHeads;
   const std::vector<double> v = call.v.values();
@@ -76,20 +79,21 @@ Truth qm::contract::uniformTruth(const Call &call, const Keep &keep) {
         }
         for (double sum : sums)
           truth.o.push_back(count ? sum / count : 0);
-        truth.lse.push_back(count ? std::log(double(count))
+        truth.lse.push_back(count ? shift + std::log(double(count))
                                   : -std::numeric_limits<double>::infinity());
       }
   // Probabilities are 1 and the sums whole numbers, all exact; what rounds is
   // the division (as a reciprocal and a product) and the result.
   truth.oRelative = unitRoundoff(call.o.view.dtype) + 4 * 0x1p-24;
-  double largest = std::log(double(std::max<int64_t>(shape.keys, 1)));
+  double largest =
+      std::fabs(shift) + std::log(double(std::max<int64_t>(shape.keys, 1)));
   truth.lseAbsolute = 4 * 0x1p-23 * std::max(1.0, largest);
   return truth;
 }
 
 Truth qm::contract::truthOf(const RowCall &rowCall, const Call &call,
                             const Program &program) {
-  return rowCall.keep ? uniformTruth(call, rowCall.keep)
+  return rowCall.keep ? uniformTruth(call, rowCall.keep, rowCall.shift)
                       : program.evaluate(call);
 }
 
