@@ -13,9 +13,12 @@ SmallVector<Type> qm::attn::getLambdaTypes(Lambda kind, MLIRContext *context) {
     return {score, index, index, index, index};
   case Lambda::Map:
     return {score, index, index};
+  case Lambda::Sink:
   case Lambda::TileMask:
   case Lambda::Bounds:
     return {index, index};
+  case Lambda::TileSink:
+    return {};
   case Lambda::Mask:
   case Lambda::Classify:
     return {index, index, index, index};
@@ -32,10 +35,14 @@ ArrayRef<StringLiteral> qm::attn::getLambdaNames(Lambda kind) {
     return score;
   case Lambda::Mask:
     return ArrayRef(score).drop_front(1);
+  case Lambda::Sink:
+    return ArrayRef(score).slice(1, 2);
   case Lambda::Map:
     return map;
   case Lambda::TileMask:
     return ArrayRef(map).drop_front(1);
+  case Lambda::TileSink:
+    return {};
   case Lambda::Classify:
     return classify;
   case Lambda::Bounds:
@@ -50,6 +57,8 @@ SmallVector<Type> qm::attn::getLambdaResults(Lambda kind,
   switch (kind) {
   case Lambda::Score:
   case Lambda::Map:
+  case Lambda::Sink:
+  case Lambda::TileSink:
     return {Float32Type::get(context)};
   case Lambda::Mask:
   case Lambda::TileMask:
@@ -112,17 +121,59 @@ ParseResult qm::attn::parseModifiers(OpAsmParser &parser, Region &score,
   return success();
 }
 
+/// On a line of its own; nothing if it is empty.
+static void printNamedLambda(OpAsmPrinter &printer, StringRef name,
+                             Region &region) {
+  if (region.empty())
+    return;
+  printer.increaseIndent();
+  printer.printNewline();
+  printer << name << ' ';
+  printLambda(printer, region);
+  printer.decreaseIndent();
+}
+
 void qm::attn::printModifiers(OpAsmPrinter &printer, Operation *, Region &score,
                               Region &mask) {
-  for (auto [name, region] : {std::pair("score", &score), {"mask", &mask}}) {
-    if (region->empty())
-      continue;
-    printer.increaseIndent();
-    printer.printNewline();
-    printer << name << ' ';
-    printLambda(printer, *region);
-    printer.decreaseIndent();
-  }
+  printNamedLambda(printer, "score", score);
+  printNamedLambda(printer, "mask", mask);
+}
+
+static ParseResult parseOptionalSink(OpAsmParser &parser, Region &sink,
+                                     Lambda kind) {
+  if (failed(parser.parseOptionalKeyword("sink")))
+    return success();
+  return parseLambda(parser, sink, kind);
+}
+ParseResult qm::attn::parseSink(OpAsmParser &parser, Region &sink) {
+  return parseOptionalSink(parser, sink, Lambda::Sink);
+}
+void qm::attn::printSink(OpAsmPrinter &printer, Operation *, Region &sink) {
+  printNamedLambda(printer, "sink", sink);
+}
+ParseResult qm::attn::parseTileSink(OpAsmParser &parser, Region &sink) {
+  return parseOptionalSink(parser, sink, Lambda::TileSink);
+}
+void qm::attn::printTileSink(OpAsmPrinter &printer, Operation *, Region &sink) {
+  if (sink.empty())
+    return;
+  printer << " sink ";
+  printLambda(printer, sink);
+}
+
+OptionalParseResult qm::attn::parseLengths(
+    OpAsmParser &parser, UnitAttr &packed,
+    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &lengths) {
+  if (succeeded(parser.parseOptionalKeyword("packed")))
+    packed = parser.getBuilder().getUnitAttr();
+  else if (failed(parser.parseOptionalKeyword("padded")))
+    return std::nullopt;
+  return parser.parseOperandList(lengths, 2, OpAsmParser::Delimiter::Paren);
+}
+
+void qm::attn::printLengths(OpAsmPrinter &printer, Operation *, UnitAttr packed,
+                            OperandRange lengths) {
+  printer << (packed ? "packed" : "padded") << '(' << lengths << ')';
 }
 
 ParseResult qm::attn::parseMapBody(OpAsmParser &parser, Region &body) {

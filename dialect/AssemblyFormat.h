@@ -8,7 +8,16 @@ namespace qm::attn {
 
 /// The argument types of each kind of region: index arguments are i32, scores
 /// f32.
-enum class Lambda { Score, Mask, Map, TileMask, Classify, Bounds };
+enum class Lambda {
+  Score,
+  Mask,
+  Sink,
+  Map,
+  TileMask,
+  TileSink,
+  Classify,
+  Bounds
+};
 llvm::SmallVector<mlir::Type> getLambdaTypes(Lambda kind,
                                              mlir::MLIRContext *context);
 /// Names under which the arguments print.
@@ -31,6 +40,21 @@ mlir::ParseResult parseModifiers(mlir::OpAsmParser &parser, mlir::Region &score,
                                  mlir::Region &mask);
 void printModifiers(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                     mlir::Region &score, mlir::Region &mask);
+
+/// `sink (%b, %h) {...}` or nothing; on a tile `sink () {...}`.
+mlir::ParseResult parseSink(mlir::OpAsmParser &parser, mlir::Region &sink);
+void printSink(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+               mlir::Region &sink);
+mlir::ParseResult parseTileSink(mlir::OpAsmParser &parser, mlir::Region &sink);
+void printTileSink(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                   mlir::Region &sink);
+
+/// `packed(%cu_q, %cu_kv)`, `padded(%len_q, %len_kv)` or nothing.
+mlir::OptionalParseResult parseLengths(
+    mlir::OpAsmParser &parser, mlir::UnitAttr &packed,
+    llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &lengths);
+void printLengths(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                  mlir::UnitAttr packed, mlir::OperandRange lengths);
 
 mlir::ParseResult parseMapBody(mlir::OpAsmParser &parser, mlir::Region &body);
 void printMapBody(mlir::OpAsmPrinter &printer, mlir::Operation *op,

@@ -82,26 +82,36 @@ KeyBlocksOp KernelOp::getKeyBlocks() {
   return loops.empty() ? KeyBlocksOp() : *loops.begin();
 }
 
+TilePositionOp KernelOp::getPosition() {
+  auto positions = getBody().front().getOps<TilePositionOp>();
+  return positions.empty() ? TilePositionOp() : *positions.begin();
+}
+
 LogicalResult KernelOp::verify() {
   if (getArgNames().size() != getArguments().size())
     return diag::error(*this, Id::BadKernel)
            << getArguments().size() << " arguments but " << getArgNames().size()
            << " names";
-  if (getNumOutputs() < 1 || getNumOutputs() > 2 || getNumInputs() < 3)
+  unsigned least = 1 + getRowMax();
+  if (getNumOutputs() < least || getNumOutputs() > least + 1 ||
+      getNumInputs() < 3)
     return diag::error(*this, Id::BadKernel)
            << getNumInputs() << " inputs and " << getNumOutputs()
-           << " outputs; at least q, k, v and one or two outputs needed";
+           << " outputs; at least q, k, v and " << least << " or " << least + 1
+           << " outputs needed";
   for (BlockArgument argument : {getQ(), getK(), getV(), getO()})
     if (auto type = dyn_cast<RankedTensorType>(argument.getType());
         !type || type.getRank() != 4)
       return diag::error(*this, Id::WrongRank)
              << "q, k, v and o are tensors of rank 4, not "
              << argument.getType();
-  if (Value lse = getLse())
-    if (auto type = dyn_cast<RankedTensorType>(lse.getType());
-        !type || type.getRank() != 3)
-      return diag::error(*this, Id::WrongRank)
-             << "lse is a tensor of rank 3, not " << lse.getType();
+  for (auto [name, statistic] :
+       {std::pair("lse", getLse()), {"row_max", getMax()}})
+    if (statistic)
+      if (auto type = dyn_cast<RankedTensorType>(statistic.getType());
+          !type || type.getRank() != 3)
+        return diag::error(*this, Id::WrongRank)
+               << name << " is a tensor of rank 3, not " << statistic.getType();
   return success();
 }
 
@@ -109,7 +119,17 @@ LogicalResult KernelOp::verifyRegions() {
   if (!llvm::hasSingleElement(getBody().front().getOps<KeyBlocksOp>()))
     return diag::error(*this, Id::BadKernel)
            << "a kernel has exactly one attn.key_blocks loop";
-  return success();
+  auto positions = getBody().front().getOps<TilePositionOp>();
+  if (positions.empty())
+    return success();
+  if (!llvm::hasSingleElement(positions))
+    return diag::error(*this, Id::BadKernel)
+           << "a kernel asks for its tile's position once";
+  TilePositionOp position = *positions.begin();
+  return verifyLengths(position, &getBody().front(), position.getLengths(),
+                       position.getPacked(),
+                       TypeRange{getQ().getType(), getK().getType(),
+                                 getV().getType(), getO().getType()});
 }
 
 //===----------------------------------------------------------------------===//
@@ -326,5 +346,13 @@ LogicalResult NormalizeOp::verify() {
        {getMax().getType(), getSum().getType(), getLse().getType()})
     if (failed(verifyTile(*this, "a statistic", statistic, {acc.getRows()})))
       return failure();
+  if (Value max = getRowMax();
+      max && failed(verifyTile(*this, "the row maximum",
+                               cast<TileType>(max.getType()), {acc.getRows()})))
+    return failure();
   return verifyTile(*this, "o", getO().getType(), acc.getShape());
+}
+
+LogicalResult NormalizeOp::verifyRegions() {
+  return verifyLambda(*this, getSink(), Lambda::TileSink, "a sink region");
 }

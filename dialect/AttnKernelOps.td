@@ -10,9 +10,9 @@ def Attn_KernelOp : Attn_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
   let summary = "the program of one query tile";
   let description = [{
     A symbol whose body is run once for every query tile. Arguments are the
-    inputs of the spec (q, k, v, captures), then, under `outs`, the outputs (o,
-    then lse if asked for). `precision` and `schedule` appear as the passes
-    decide them.
+    inputs of the spec (q, k, v, captures), then, under `outs`, the outputs: o,
+    then lse and the row maximum (with `row_max`) if asked for. `precision` and
+    `schedule` appear as the passes decide them.
 
     ```mlir
     attn.kernel @name(%q: tensor<?x8x?x64xbf16>, ...) outs(%o: tensor<?x8x?x64xbf16>)
@@ -20,7 +20,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names,
-                       I64Attr:$num_outputs,
+                       I64Attr:$num_outputs, UnitAttr:$row_max,
                        OptionalAttr<Attn_PrecisionAttr>:$precision,
                        OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
@@ -36,19 +36,36 @@ def Attn_KernelOp : Attn_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
     ::mlir::BlockArgument getO() { return getArguments()[getNumInputs()]; }
     /// The lse output, or null.
     ::mlir::Value getLse() {
-      return getNumOutputs() > 1 ? ::mlir::Value(getArguments().back()) : nullptr;
+      return getNumOutputs() > 1 + getRowMax()
+                 ? ::mlir::Value(getArguments()[getNumInputs() + 1]) : nullptr;
+    }
+    /// The row maximum output, or null.
+    ::mlir::Value getMax() {
+      return getRowMax() ? ::mlir::Value(getArguments().back()) : nullptr;
     }
     /// The loop over key blocks; every verified kernel has one.
     ::qm::attn::KeyBlocksOp getKeyBlocks();
+    /// Which tile this is, with the lengths of sequences; null: none asks.
+    ::qm::attn::TilePositionOp getPosition();
   }];
 }
 
 def Attn_TilePositionOp : Attn_Op<"tile_position", [Pure,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "which query tile this is";
-  let description = "Batch, query head and first query row of the tile.";
+  let description = [{
+    Batch, query head and first query row of the tile. With lengths (see
+    `attn.attention`) the batch is the number of the sequence, the row counts
+    from its start, and so do the rows of every tile that is loaded or stored;
+    tiles end where the sequence ends.
+
+    ```mlir
+    %b, %h, %i0 = attn.tile_position packed(%cu_q, %cu_kv)
+    ```
+  }];
+  let arguments = (ins Variadic<Attn_Lengths>:$lengths, UnitAttr:$packed);
   let results = (outs I32:$batch, I32:$head, I32:$row);
-  let assemblyFormat = "attr-dict";
+  let assemblyFormat = "(custom<Lengths>($packed, $lengths)^)? attr-dict";
 }
 
 def Attn_LoadTileOp : Attn_Op<"load_tile", [Pure]> {
@@ -186,19 +203,38 @@ def Attn_AccumulateOp : Attn_Op<"accumulate", [Pure]> {
 }
 
 def Attn_NormalizeOp : Attn_Op<"normalize", [Pure]> {
-  let summary = "output tile and lse of the running softmax";
+  let summary = "output tile and statistics of the running softmax";
   let description = [{
     `o = acc / sum` (0 where the sum is 0); `lse = max + ln(sum)`, -inf where the
-    sum is 0. With `exp2_scale` c (as in the softmax): `lse = c max ln 2 + ln(sum)`.
+    sum is 0; `row_max = max`. With `exp2_scale` c (as in the softmax) the
+    statistics are in natural units: `lse = c max ln 2 + ln(sum)`,
+    `row_max = c max ln 2`.
+
+    A `sink` region yields one more logit s, in natural units, the same for every
+    row of the tile. With M = max(c max ln 2, s) it makes
+    `sum' = sum e^(c max ln 2 - M) + e^(s - M)`, `o = acc e^(c max ln 2 - M) / sum'`
+    and `lse = M + ln(sum')`; M = -inf counts as 0 in the exponents.
+
+    ```mlir
+    %o, %lse, %m = attn.normalize %acc by %sum max %max exp2_scale(1.442695) sink () {
+      %s = attn.load %sinks[%h] : tensor<8xf32>
+      attn.yield %s : f32
+    } : !attn.tile<128x64xf32>, !attn.tile<128xf32>, !attn.tile<128xf32>
+      -> !attn.tile<128x64xf32>, !attn.tile<128xf32>, !attn.tile<128xf32>
+    ```
   }];
   let arguments = (ins Attn_TileType:$acc, Attn_TileType:$max,
                        Attn_TileType:$sum, OptionalAttr<F32Attr>:$exp2_scale);
-  let results = (outs Attn_TileType:$o, Attn_TileType:$lse);
+  let results = (outs Attn_TileType:$o, Attn_TileType:$lse,
+                      Optional<Attn_TileType>:$row_max);
+  let regions = (region AnyRegion:$sink);
   let assemblyFormat = [{
     $acc `by` $sum `max` $max (`exp2_scale` `(` custom<PlainFloat>($exp2_scale)^ `)`)?
-    attr-dict `:` qualified(type($acc)) `,` qualified(type($sum)) `,` qualified(type($max)) `->` type(results)
+    custom<TileSink>($sink) attr-dict
+    `:` qualified(type($acc)) `,` qualified(type($sum)) `,` qualified(type($max)) `->` type(results)
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Attn_StoreTileOp : Attn_Op<"store_tile"> {

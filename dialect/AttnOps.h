@@ -14,7 +14,8 @@
 
 namespace qm::attn {
 class KeyBlocksOp;
-}
+class TilePositionOp;
+} // namespace qm::attn
 
 #include "dialect/AttnDialect.h.inc"
 #include "dialect/AttnEnums.h.inc"

@@ -33,6 +33,7 @@ LogicalResult qm::attn::verifyLambda(Operation *op, Region &region, Lambda kind,
   for (Operation &inner : region.front().without_terminator()) {
     bool known =
         isa<LoadOp, ExtentOp>(inner) ||
+        (isa<SearchOp>(inner) && kind == Lambda::Bounds) ||
         isa<arith::ArithDialect, math::MathDialect>(inner.getDialect());
     bool scalar = llvm::all_of(inner.getResultTypes(),
                                [](Type type) { return type.isIntOrFloat(); });
@@ -51,6 +52,37 @@ LogicalResult qm::attn::verifyLambda(Operation *op, Region &region, Lambda kind,
         kind == Lambda::Mask || kind == Lambda::TileMask
             ? "a mask decides with i1; an additive bias belongs into score"
             : "see the description of the operation");
+  return success();
+}
+
+LogicalResult qm::attn::verifyLengths(Operation *op, Block *block,
+                                      ValueRange lengths, bool packed,
+                                      TypeRange tensors) {
+  auto wrong = [&] { return diag::error(op, Id::BadLengths); };
+  StringRef help = "write packed(%cu_q, %cu_kv) with two arguments of type "
+                   "tensor<?xi32>, or padded(%len_q, %len_kv)";
+  if (lengths.empty() && !packed)
+    return success();
+  if (lengths.size() != 2)
+    return diag::help(wrong() << lengths.size()
+                              << " lengths; one for the queries and one for "
+                                 "the keys needed",
+                      help);
+  for (Value value : lengths)
+    if (auto argument = dyn_cast<BlockArgument>(value);
+        !argument || argument.getOwner() != block)
+      return diag::help(wrong() << "lengths are computed here; they must be "
+                                   "arguments",
+                        help);
+  if (!packed)
+    return success();
+  for (Type type : tensors)
+    if (cast<RankedTensorType>(type).getDimSize(0) != 1)
+      return diag::help(wrong() << "packed sequences lie in tensors with a "
+                                   "batch extent of 1, not "
+                                << type,
+                        "write [1, heads, tokens, head dim]: sequences lie one "
+                        "after the other along the tokens");
   return success();
 }
 
@@ -128,6 +160,9 @@ static LogicalResult verifyOperands(Operation *op, RankedTensorType q,
 
 template <typename Op>
 static LogicalResult verifyModifiers(Op op) {
+  if (failed(verifyLengths(op, op->getBlock(), op.getLengths(), op.getPacked(),
+                           op->getOperands().take_front(3).getTypes())))
+    return failure();
   if (failed(
           verifyLambda(op, op.getScore(), Lambda::Score, "a score region")) ||
       failed(verifyLambda(op, op.getMask(), Lambda::Mask, "a mask region")) ||
@@ -138,9 +173,39 @@ static LogicalResult verifyModifiers(Op op) {
 }
 
 template <typename Op>
+static LogicalResult verifySink(Op op) {
+  return success(succeeded(verifyLambda(op, op.getSink(), Lambda::Sink,
+                                        "a sink region")) &&
+                 succeeded(verifyCaptures(op, op.getSink())));
+}
+
+/// lse, then the row maximum: one f32 a row of the output `o`.
+template <typename Op>
+static LogicalResult verifyStatistics(Op op, RankedTensorType o) {
+  auto rows = RankedTensorType::get(o.getShape().drop_back(),
+                                    Float32Type::get(op.getContext()));
+  unsigned count = op.getStatistics().size(), maxima = op.getRowMax();
+  if (count < maxima || count > maxima + 1)
+    return diag::error(op, Id::ShapeMismatch)
+           << count << " results after o; "
+           << (maxima ? "row_max, or lse and "
+                        "row_max"
+                      : "lse or none")
+           << " expected";
+  for (auto [index, statistic] : llvm::enumerate(op.getStatistics()))
+    if (statistic.getType() != rows)
+      return diag::error(op, Id::ShapeMismatch)
+             << (index + maxima == count ? "row_max" : "lse") << " is "
+             << statistic.getType() << ", the operands make it " << rows;
+  return success();
+}
+
+template <typename Op>
 static void nameModifierArguments(Op op, Region &region,
                                   OpAsmSetValueNameFn setName) {
-  Lambda kind = &region == &op.getScore() ? Lambda::Score : Lambda::Mask;
+  Lambda kind = &region == &op.getScore()  ? Lambda::Score
+                : &region == &op.getMask() ? Lambda::Mask
+                                           : Lambda::Sink;
   for (auto [argument, name] :
        llvm::zip(region.getArguments(), getLambdaNames(kind)))
     setName(argument, name);
@@ -170,21 +235,34 @@ LogicalResult AttentionOp::verify() {
   if (o != wanted)
     return diag::error(*this, Id::ShapeMismatch)
            << "o is " << o << ", the operands make it " << wanted;
-  if (Value lse = getLse()) {
-    auto rows = RankedTensorType::get(wanted.getShape().drop_back(),
-                                      Float32Type::get(getContext()));
-    if (lse.getType() != rows)
-      return diag::error(*this, Id::ShapeMismatch)
-             << "lse is " << lse.getType() << ", the operands make it " << rows;
-  }
-  return success();
+  return verifyStatistics(*this, wanted);
 }
 
-LogicalResult AttentionOp::verifyRegions() { return verifyModifiers(*this); }
+LogicalResult AttentionOp::verifyRegions() {
+  return success(succeeded(verifyModifiers(*this)) &&
+                 succeeded(verifySink(*this)));
+}
 
 void AttentionOp::getAsmBlockArgumentNames(Region &region,
                                            OpAsmSetValueNameFn setName) {
   nameModifierArguments(*this, region, setName);
+}
+
+//===----------------------------------------------------------------------===//
+// attn.normalize_rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult NormalizeRowsOp::verify() {
+  return verifyStatistics(*this, cast<RankedTensorType>(getO().getType()));
+}
+
+LogicalResult NormalizeRowsOp::verifyRegions() { return verifySink(*this); }
+
+void NormalizeRowsOp::getAsmBlockArgumentNames(Region &region,
+                                               OpAsmSetValueNameFn setName) {
+  for (auto [argument, name] :
+       llvm::zip(region.getArguments(), getLambdaNames(Lambda::Sink)))
+    setName(argument, name);
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,7 +293,7 @@ void OnlineOp::getAsmBlockArgumentNames(Region &region,
 }
 
 //===----------------------------------------------------------------------===//
-// attn.load
+// attn.load, attn.search
 //===----------------------------------------------------------------------===//
 
 LogicalResult LoadOp::verify() {
@@ -239,5 +317,22 @@ LogicalResult LoadOp::verify() {
   if (getResult().getType() != element)
     return diag::error(*this, Id::ElementTypeMismatch)
            << "the result of a gather from " << buffer << " is " << element;
+  return success();
+}
+
+LogicalResult SearchOp::verify() {
+  auto buffer = cast<RankedTensorType>(getBuffer().getType());
+  if (int64_t(getIndices().size()) + 1 != buffer.getRank())
+    return diag::help(diag::error(*this, Id::LoadRankMismatch)
+                          << getIndices().size()
+                          << " indices for a search in a buffer of rank "
+                          << buffer.getRank() << ": " << buffer,
+                      "give one index for each dimension but the last");
+  Type element = buffer.getElementType();
+  if (!element.isSignlessInteger(8) && !element.isSignlessInteger(16) &&
+      !element.isSignlessInteger(32))
+    return diag::help(diag::error(*this, Id::BadCaptureType)
+                          << "a buffer of " << element << " cannot be searched",
+                      "search in i8, i16 or i32");
   return success();
 }

@@ -10,6 +10,13 @@ include "mlir/IR/OpAsmInterface.td"
 
 def Attn_Operand : RankedTensorOf<[F16, BF16, F32]>;
 
+/// One number a sequence: its length, or where it starts (and one more).
+def Attn_Lengths : Type<
+    CPred<"$_self == ::mlir::RankedTensorType::get({::mlir::ShapedType::kDynamic},"
+          " ::mlir::IntegerType::get($_self.getContext(), 32))">,
+    "tensor<?xi32>", "::mlir::RankedTensorType">,
+  BuildableType<"::mlir::RankedTensorType::get({::mlir::ShapedType::kDynamic}, $_builder.getI32Type())">;
+
 def Attn_AttentionOp : Attn_Op<"attention", [Pure,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "attention with a score modifier and a mask";
@@ -22,6 +29,19 @@ def Attn_AttentionOp : Attn_Op<"attention", [Pure,
     lse = -inf. `scale` defaults to 1/sqrt(D). Regions use captured function
     arguments directly.
 
+    `sink (%b, %h)`, if present, is one more logit of each row, without a value:
+    its exponential joins the denominator, so that a row without kept keys gives
+    O = 0 and lse = sink. With `row_max` the last result is the largest kept
+    score of each row, `[B, Hq, Sq]` (-inf if there is none; the sink is none).
+
+    `padded(%len_q, %len_kv)` gives each batch entry lengths of its own, at most
+    Sq and Skv. `packed(%cu_q, %cu_kv)` says that sequences lie one after the
+    other along the sequence dimension, batch extent 1: sequence b has the rows
+    from `cu[b]` up to `cu[b + 1]`. In both, b is the number of the sequence, i
+    and j count from its start, `attn.extent query` and `key` are its lengths and
+    `batch` is the number of sequences. Rows outside of every sequence are
+    neither read nor written.
+
     ```mlir
     %o = attn.attention q(%q) k(%k) v(%v) scale(0.125)
       mask (%b, %h, %i, %j) {
@@ -32,12 +52,16 @@ def Attn_AttentionOp : Attn_Op<"attention", [Pure,
     ```
   }];
   let arguments = (ins Attn_Operand:$q, Attn_Operand:$k, Attn_Operand:$v,
-                       OptionalAttr<F32Attr>:$scale);
-  let results = (outs Attn_Operand:$o, Optional<RankedTensorOf<[F32]>>:$lse);
-  let regions = (region AnyRegion:$score, AnyRegion:$mask);
+                       Variadic<Attn_Lengths>:$lengths, UnitAttr:$packed,
+                       OptionalAttr<F32Attr>:$scale, UnitAttr:$row_max);
+  let results = (outs Attn_Operand:$o,
+                      Variadic<RankedTensorOf<[F32]>>:$statistics);
+  let regions = (region AnyRegion:$score, AnyRegion:$mask, AnyRegion:$sink);
   let assemblyFormat = [{
-    `q` `(` $q `)` `k` `(` $k `)` `v` `(` $v `)` (`scale` `(` custom<PlainFloat>($scale)^ `)`)?
-    custom<Modifiers>($score, $mask) attr-dict
+    `q` `(` $q `)` `k` `(` $k `)` `v` `(` $v `)` (custom<Lengths>($packed, $lengths)^)?
+    (`scale` `(` custom<PlainFloat>($scale)^ `)`)?
+    (`row_max` $row_max^)?
+    custom<Modifiers>($score, $mask) custom<Sink>($sink) attr-dict
     `:` type($q) `,` type($k) `,` type($v) `->` type(results)
   }];
   let hasVerifier = 1;
@@ -45,6 +69,13 @@ def Attn_AttentionOp : Attn_Op<"attention", [Pure,
   let extraClassDeclaration = [{
     /// The scale as written, or 1/sqrt(D).
     float getScaleOrDefault();
+    /// The statistics by name, or null.
+    ::mlir::Value getLse() {
+      return getStatistics().size() > getRowMax() ? getStatistics().front() : nullptr;
+    }
+    ::mlir::Value getMax() {
+      return getRowMax() ? getStatistics().back() : nullptr;
+    }
   }];
 }
 
@@ -57,12 +88,14 @@ def Attn_OnlineOp : Attn_Op<"online", [Pure,
     running row maximum and the running row sum `[B, Hq, Sq]`, in f32.
   }];
   let arguments = (ins Attn_Operand:$q, Attn_Operand:$k, Attn_Operand:$v,
+                       Variadic<Attn_Lengths>:$lengths, UnitAttr:$packed,
                        F32Attr:$scale);
   let results = (outs RankedTensorOf<[F32]>:$acc, RankedTensorOf<[F32]>:$max,
                       RankedTensorOf<[F32]>:$sum);
   let regions = (region AnyRegion:$score, AnyRegion:$mask);
   let assemblyFormat = [{
-    `q` `(` $q `)` `k` `(` $k `)` `v` `(` $v `)` `scale` `(` custom<PlainFloat>($scale) `)`
+    `q` `(` $q `)` `k` `(` $k `)` `v` `(` $v `)` (custom<Lengths>($packed, $lengths)^)?
+    `scale` `(` custom<PlainFloat>($scale) `)`
     custom<Modifiers>($score, $mask) attr-dict
     `:` type($q) `,` type($k) `,` type($v) `->` type(results)
   }];
@@ -70,17 +103,24 @@ def Attn_OnlineOp : Attn_Op<"online", [Pure,
   let hasRegionVerifier = 1;
 }
 
-def Attn_NormalizeRowsOp : Attn_Op<"normalize_rows", [Pure]> {
+def Attn_NormalizeRowsOp : Attn_Op<"normalize_rows", [Pure,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "output and lse of a streaming result";
   let description = [{
     `o = acc / sum` (0 where the sum is 0), rounded to the element type of `o`;
-    `lse = max + ln(sum)`, -inf where the sum is 0.
+    `lse = max + ln(sum)`, -inf where the sum is 0. A sink s adds e^s to the
+    sum as if it had been counted with the keys; with `row_max` the last result
+    is `max`, without the sink.
   }];
   let arguments = (ins RankedTensorOf<[F32]>:$acc, RankedTensorOf<[F32]>:$max,
-                       RankedTensorOf<[F32]>:$sum);
-  let results = (outs Attn_Operand:$o, Optional<RankedTensorOf<[F32]>>:$lse);
+                       RankedTensorOf<[F32]>:$sum, UnitAttr:$row_max);
+  let results = (outs Attn_Operand:$o,
+                      Variadic<RankedTensorOf<[F32]>>:$statistics);
+  let regions = (region AnyRegion:$sink);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let assemblyFormat = [{
-    $acc `max` $max `sum` $sum attr-dict
+    $acc `max` $max `sum` $sum (`row_max` $row_max^)? custom<Sink>($sink) attr-dict
     `:` type($acc) `,` type($max) `,` type($sum) `->` type(results)
   }];
 }
@@ -89,17 +129,47 @@ def Attn_LoadOp : Attn_Op<"load", [Pure]> {
   let summary = "one element of a captured buffer";
   let description = [{
     Each index is clamped to `[0, extent - 1]`: a gather cannot leave its
-    buffer, on padded lanes either. Allowed in score, mask, map and classify
-    regions.
+    buffer, on padded lanes either. Allowed in every region that computes
+    scores, masks, ranges or sinks.
+
+    `sorted`: the caller promises that elements do not decrease along the last
+    dimension. Mask analysis then reads a range of elements off its ends. Where
+    the promise is broken the mask may be taken for full or empty where it is
+    not; nothing is read or written outside its tensor.
 
     ```mlir
     %bias = attn.load %table[%h, %j] : tensor<8x?xf32>
+    %document = attn.load %ids[%b, %j] sorted : tensor<?x?xi32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$buffer, Variadic<I32>:$indices);
+  let arguments = (ins AnyRankedTensor:$buffer, Variadic<I32>:$indices,
+                       UnitAttr:$sorted);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $buffer `[` $indices `]` attr-dict `:` custom<LoadTypes>(type($buffer), type($result))
+    $buffer `[` $indices `]` (`sorted` $sorted^)? attr-dict `:` custom<LoadTypes>(type($buffer), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_SearchOp : Attn_Op<"search", [Pure]> {
+  let summary = "where a value belongs in a sorted buffer";
+  let description = [{
+    The first index along the last dimension whose element is at least `value`
+    (with `above`: greater than it), or 2^30 if there is none. Leading indices
+    are clamped as in `attn.load`; elements are signed integers of 8, 16 or 32
+    bits. In a buffer that is not sorted the result is some index of it or 2^30.
+    Made by mask analysis, in `bounds` regions.
+
+    ```mlir
+    %first = attn.search %ids[%b] for %document : tensor<?x?xi32>
+    %end = attn.search above %ids[%b] for %document : tensor<?x?xi32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$buffer, Variadic<I32>:$indices,
+                       I32:$value, UnitAttr:$above);
+  let results = (outs I32:$result);
+  let assemblyFormat = [{
+    (`above` $above^)? $buffer `[` $indices `]` `for` $value attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;
 }
@@ -107,7 +177,9 @@ def Attn_LoadOp : Attn_Op<"load", [Pure]> {
 def Attn_ExtentOp : Attn_Op<"extent", [Pure]> {
   let summary = "an extent of the call";
   let description = [{
-    `batch`, `heads` (query heads), `kv_heads`, `query` (Sq) or `key` (Skv).
+    `batch`, `heads` (query heads), `kv_heads`, `query` (Sq) or `key` (Skv). With
+    lengths: the number of sequences for `batch`, the lengths of the region's
+    sequence for `query` and `key`.
 
     ```mlir
     %skv = attn.extent key : i32

@@ -1,9 +1,10 @@
 // tiled -> tiled: a closed-form range of keys outside of which the mask keeps
-// nothing, for masks that are affine in the key.
+// nothing, for masks that can be solved for the key.
 #include "passes/Passes.h"
 #include "passes/RegionIntervals.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace qm;
@@ -23,24 +24,18 @@ struct KeyRange {
   Value first, last;
 };
 
-/// An integer as `sign * floor(key / divisor) + sum of signed terms without the
-/// key`; sign 0: the key does not occur.
-struct Affine {
-  int sign = 0;
-  int64_t divisor = 1;
-  SmallVector<std::pair<int, Value>> terms;
-};
+enum class Side { AtLeast, AtMost };
 
 class Bounder {
 public:
   Bounder(OpBuilder &builder, Location loc, attn::MaskOp mask, Value ilo,
           Value ihi)
-      : b(builder), loc(loc), region(builder, loc),
+      : b(builder), loc(loc), region(builder, loc), intervals(region.intervals),
         key(mask.getBody().front().getArgument(1)) {
     // The key runs over everything: only what does not depend on it is read
     // from these facts.
-    Value zero = region.intervals.constant(0);
-    Value most = region.intervals.constant(maxLength - 1);
+    Value zero = intervals.constant(0);
+    Value most = intervals.constant(maxLength - 1);
     region.evaluate(mask, ilo, ihi, zero, most);
     findDependents(mask.getBody().front());
   }
@@ -48,7 +43,7 @@ public:
   /// The range of `predicate`, or of its negation.
   KeyRange bound(Value predicate, bool negated = false) {
     if (!dependents.contains(predicate))
-      return {};
+      return boundUniform(predicate, negated);
     Operation *op = predicate.getDefiningOp();
     if (auto compare = dyn_cast<arith::CmpIOp>(op))
       return boundComparison(compare, negated);
@@ -62,9 +57,13 @@ public:
                                   std::pair(invert.getRhs(), invert.getLhs())})
         if (std::optional<int64_t> constant = getConstant(other))
           return bound(value, *constant != 0 ? !negated : negated);
-    if (auto select = dyn_cast<arith::SelectOp>(op))
-      return hull(bound(select.getTrueValue(), negated),
-                  bound(select.getFalseValue(), negated));
+    if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      KeyRange chosen = intersect(bound(select.getCondition(), false),
+                                  bound(select.getTrueValue(), negated));
+      KeyRange other = intersect(bound(select.getCondition(), true),
+                                 bound(select.getFalseValue(), negated));
+      return hull(chosen, other);
+    }
     return {};
   }
 
@@ -103,80 +102,46 @@ private:
     return result;
   }
 
-  /// Takes `value` apart; nothing if the key occurs twice, scaled, or in
-  /// arithmetic that could wrap.
-  std::optional<Affine> decompose(Value value) {
-    if (!dependents.contains(value))
-      return Affine{0, 1, {{1, value}}};
-    if (value == key)
-      return Affine{1, 1, {}};
-    Operation *op = value.getDefiningOp();
-    if (auto divide = dyn_cast<arith::FloorDivSIOp>(op)) {
-      std::optional<int64_t> divisor = getConstant(divide.getRhs());
-      if (divide.getLhs() == key && divisor && *divisor > 0)
-        return Affine{1, *divisor, {}};
-      return std::nullopt;
-    }
-    bool subtracts = isa<arith::SubIOp>(op);
-    if (!subtracts && !isa<arith::AddIOp>(op))
-      return std::nullopt;
-    Interval x = region.intervals.asRange(region.get(op->getOperand(0)));
-    Interval y = region.intervals.asRange(region.get(op->getOperand(1)));
-    int64_t least = subtracts ? x.smin - y.smax : x.smin + y.smin;
-    int64_t most = subtracts ? x.smax - y.smin : x.smax + y.smax;
-    if (least < INT32_MIN || most > INT32_MAX)
-      return std::nullopt;
-    return combine(decompose(op->getOperand(0)), decompose(op->getOperand(1)),
-                   subtracts ? -1 : 1);
-  }
-
-  /// x + sign * y
-  static std::optional<Affine> combine(std::optional<Affine> x,
-                                       std::optional<Affine> y, int sign) {
-    if (!x || !y || (x->sign != 0 && y->sign != 0))
-      return std::nullopt;
-    if (y->sign != 0)
-      x->sign = sign * y->sign, x->divisor = y->divisor;
-    for (auto [termSign, term] : y->terms)
-      x->terms.push_back({sign * termSign, term});
-    return x;
+  /// A predicate that the key has no part in: all keys, or none where it holds
+  /// for no row of the tile.
+  KeyRange boundUniform(Value predicate, bool negated) {
+    Interval fact = intervals.asPredicate(region.get(predicate));
+    Value possible = negated ? fact.canFalse : fact.canTrue;
+    if (std::optional<int64_t> constant = getConstant(possible);
+        constant && *constant != 0)
+      return {};
+    auto choose = [&](int64_t all, int64_t none) -> Value {
+      return arith::SelectOp::create(b, loc, possible, intervals.constant(all),
+                                     intervals.constant(none));
+    };
+    return {choose(0, maxLength), choose(maxLength - 1, -1)};
   }
 
   KeyRange boundComparison(arith::CmpIOp op, bool negated) {
-    if (!op.getLhs().getType().isInteger(32))
-      return {};
-    // lhs - rhs compared with 0, as numbers without wrapping: no instruction
-    // computes this difference.
-    std::optional<Affine> difference =
-        combine(decompose(op.getLhs()), decompose(op.getRhs()), -1);
-    if (!difference || difference->sign == 0)
+    Value value = op.getLhs(), other = op.getRhs();
+    if (!value.getType().isInteger(32))
       return {};
     CmpIPredicate predicate =
         negated ? arith::invertPredicate(op.getPredicate()) : op.getPredicate();
-    // With the key's sign positive: floor(key / d) compared with `limit`, a
-    // range over the query rows.
-    if (difference->sign < 0)
+    if (!dependents.contains(value)) {
+      std::swap(value, other);
       predicate = swapped(predicate);
-    Interval limit =
-        region.intervals.makeExact(region.intervals.constant(0), 0, 0);
-    for (auto [sign, term] : difference->terms) {
-      Interval fact = region.get(term);
-      limit = sign == difference->sign ? region.intervals.sub(limit, fact)
-                                       : region.intervals.add(limit, fact);
     }
-    limit = region.intervals.asRange(limit);
+    if (dependents.contains(other))
+      return {};
+    Interval limit = intervals.asRange(region.get(other));
     switch (predicate) {
     case CmpIPredicate::slt:
-      return {{}, lastKey(limit, difference->divisor, -1)};
+      return solve(value, Side::AtMost, plus(limit, -1));
     case CmpIPredicate::sle:
-      return {{}, lastKey(limit, difference->divisor, 0)};
+      return solve(value, Side::AtMost, limit);
     case CmpIPredicate::sgt:
-      return {firstKey(limit, difference->divisor, 1), {}};
+      return solve(value, Side::AtLeast, plus(limit, 1));
     case CmpIPredicate::sge:
-      return {firstKey(limit, difference->divisor, 0), {}};
+      return solve(value, Side::AtLeast, limit);
     case CmpIPredicate::eq:
-      return {firstKey(limit, difference->divisor, 0),
-              lastKey(limit, difference->divisor, 0)};
+      return intersect(solve(value, Side::AtLeast, limit),
+                       solve(value, Side::AtMost, limit));
     default:
       return {};
     }
@@ -197,30 +162,125 @@ private:
     }
   }
 
-  /// floor(key / d) <= n for the largest n, so key <= n d + d - 1.
-  Value lastKey(Interval limit, int64_t divisor, int64_t offset) {
-    return scaled(limit, divisor, offset, divisor - 1).hi;
+  /// Keys for which `value` is at most (at least) some number of `limit`: the
+  /// operation that makes the value is undone, down to the key. Nothing where
+  /// that operation keeps no order or could wrap.
+  KeyRange solve(Value value, Side side, Interval limit) {
+    if (value == key)
+      return side == Side::AtMost ? KeyRange{{}, limit.hi}
+                                  : KeyRange{limit.lo, {}};
+    Operation *op = value.getDefiningOp();
+    if (isa<arith::AddIOp, arith::SubIOp>(op))
+      return solveSum(*op, side, limit);
+    if (isa<arith::FloorDivSIOp, arith::ShRSIOp, arith::MulIOp>(op))
+      return solveScaled(*op, side, limit);
+    if (isa<math::AbsIOp>(op))
+      return solveAbsolute(op->getOperand(0), side, limit);
+    if (auto extend = dyn_cast<arith::ExtSIOp>(op))
+      op = extend.getIn().getDefiningOp();
+    if (auto load = dyn_cast_if_present<attn::LoadOp>(op))
+      return solveGather(load, side, limit);
+    return {};
   }
-  /// floor(key / d) >= n for the smallest n, so key >= n d.
-  Value firstKey(Interval limit, int64_t divisor, int64_t offset) {
-    return scaled(limit, divisor, offset, 0).lo;
+
+  /// x + c, x - c and c - x, with the key in x.
+  KeyRange solveSum(Operation &op, Side side, Interval limit) {
+    bool subtracts = isa<arith::SubIOp>(op);
+    Value x = op.getOperand(0), c = op.getOperand(1);
+    bool keyFirst = dependents.contains(x);
+    if (!keyFirst)
+      std::swap(x, c);
+    if (dependents.contains(c))
+      return {};
+    Interval left = intervals.asRange(region.get(op.getOperand(0)));
+    Interval right = intervals.asRange(region.get(op.getOperand(1)));
+    int64_t least = left.smin + (subtracts ? -right.smax : right.smin);
+    int64_t most = left.smax + (subtracts ? -right.smin : right.smax);
+    if (least < INT32_MIN || most > INT32_MAX)
+      return {};
+    Interval constant = keyFirst ? right : left;
+    if (!subtracts)
+      return solve(x, side, intervals.sub(limit, constant));
+    if (keyFirst)
+      return solve(x, side, intervals.add(limit, constant));
+    return solve(x, side == Side::AtMost ? Side::AtLeast : Side::AtMost,
+                 intervals.sub(constant, limit));
   }
-  /// (limit + offset) * divisor + rest
-  Interval scaled(Interval limit, int64_t divisor, int64_t offset,
-                  int64_t rest) {
-    auto exact = [&](int64_t value) {
-      return region.intervals.makeExact(region.intervals.constant(value), value,
-                                        value);
-    };
-    Interval result = region.intervals.add(limit, exact(offset));
-    if (divisor != 1)
-      result = region.intervals.mul(result, exact(divisor));
-    return rest == 0 ? result : region.intervals.add(result, exact(rest));
+
+  /// floor(x / c), x >> n and c x for a positive constant.
+  KeyRange solveScaled(Operation &op, Side side, Interval limit) {
+    Value x = op.getOperand(0);
+    std::optional<int64_t> c = getConstant(op.getOperand(1));
+    if (isa<arith::MulIOp>(op) && !c)
+      x = op.getOperand(1), c = getConstant(op.getOperand(0));
+    if (c && isa<arith::ShRSIOp>(op))
+      c = *c >= 0 && *c < 31 ? int64_t(1) << *c : 0;
+    if (!c || *c <= 0)
+      return {};
+    if (!isa<arith::MulIOp>(op)) {
+      // floor(x / c) <= n iff x <= n c + c - 1, and >= n iff x >= n c.
+      Interval scaled = intervals.mul(limit, exact(*c));
+      return solve(x, side,
+                   side == Side::AtMost ? plus(scaled, *c - 1) : scaled);
+    }
+    Interval factor = intervals.asRange(region.get(x));
+    if (factor.smin * *c < INT32_MIN || factor.smax * *c > INT32_MAX)
+      return {};
+    return solve(x, side,
+                 side == Side::AtMost ? intervals.floorDiv(limit, *c)
+                                      : intervals.ceilDiv(limit, *c));
+  }
+
+  /// |x| <= n iff -n <= x <= n; at least n is no range.
+  KeyRange solveAbsolute(Value x, Side side, Interval limit) {
+    if (side == Side::AtLeast ||
+        intervals.asRange(region.get(x)).smin == INT32_MIN)
+      return {};
+    return intersect(solve(x, Side::AtMost, limit),
+                     solve(x, Side::AtLeast, intervals.sub(exact(0), limit)));
+  }
+
+  /// An element of a sorted buffer: the indices at which it is at most (at
+  /// least) the limit, found by search when the kernel runs, then solved for
+  /// the key. Indices outside the buffer read its ends.
+  KeyRange solveGather(attn::LoadOp load, Side side, Interval limit) {
+    if (!load.getSorted() || load.getType().isInteger(64))
+      return {};
+    SmallVector<Value> row;
+    for (Value index : load.getIndices().drop_back()) {
+      Value known = region.get(index).exact;
+      if (!known)
+        return {};
+      row.push_back(known);
+    }
+    bool atMost = side == Side::AtMost;
+    Value place = attn::SearchOp::create(
+        b, loc, b.getI32Type(), load.getBuffer(), row,
+        atMost ? limit.hi : limit.lo, atMost ? b.getUnitAttr() : UnitAttr());
+    Value index = load.getIndices().back();
+    if (atMost)
+      return solve(index, side,
+                   plus(intervals.makeExact(place, 0, maxLength), -1));
+    // From its first element on: indices before it as well.
+    Value fromStart = arith::CmpIOp::create(b, loc, CmpIPredicate::eq, place,
+                                            intervals.constant(0));
+    Value first = arith::SelectOp::create(
+        b, loc, fromStart, intervals.constant(-maxLength), place);
+    return solve(index, side,
+                 intervals.makeRange(first, first, -maxLength, maxLength));
+  }
+
+  Interval exact(int64_t value) {
+    return intervals.makeExact(intervals.constant(value), value, value);
+  }
+  Interval plus(Interval x, int64_t value) {
+    return value == 0 ? x : intervals.add(x, exact(value));
   }
 
   OpBuilder &b;
   Location loc;
   RegionIntervals region;
+  IntervalBuilder &intervals;
   Value key;
   DenseSet<Value> dependents;
 };

@@ -49,7 +49,22 @@ Interval IntervalBuilder::asRange(Interval x) {
     return x;
   if (x.exact && x.exact.getType().isInteger(32))
     return makeRange(x.exact, x.exact, x.smin, x.smax);
+  if (x.exact &&
+      (x.exact.getType().isInteger(8) || x.exact.getType().isInteger(16)))
+    return fromElements(x.exact, x.exact);
   return makeBetween(INT32_MIN, INT32_MAX);
+}
+Interval IntervalBuilder::fromElements(Value lo, Value hi) {
+  unsigned width = lo.getType().getIntOrFloatBitWidth();
+  if (width == 64)
+    return narrow(lo, hi, INT64_MIN, INT64_MAX);
+  if (width == 32)
+    return makeRange(lo, hi, INT32_MIN, INT32_MAX);
+  auto extend = [&](Value v) -> Value {
+    return arith::ExtSIOp::create(b, loc, b.getI32Type(), v);
+  };
+  int64_t half = int64_t(1) << (width - 1);
+  return makeRange(extend(lo), extend(hi), -half, half - 1);
 }
 Interval IntervalBuilder::asPredicate(Interval x) {
   if (x.canTrue)

@@ -14,8 +14,8 @@ namespace qm::passes {
 
 /// What a value can be. Exactly one of three forms:
 ///  * exact: one known value (`exact`), of any type;
-///  * an i32 range: lo and hi as i32 values, and static bounds smin <= lo, hi
-///  <= smax;
+///  * an integer range: lo and hi as i32 values, and static bounds smin <= lo,
+///  hi <= smax; of i64 values: a range of their low 32 bits;
 ///  * a predicate: canTrue and canFalse as i1 values.
 /// None of them set: nothing is known.
 struct Interval {
@@ -61,6 +61,8 @@ public:
   /// The same fact in the range form or the predicate form; unknown becomes the
   /// whole type.
   Interval asRange(Interval x);
+  /// What elements between `lo` and `hi`, both of one integer type, can be.
+  Interval fromElements(mlir::Value lo, mlir::Value hi);
   Interval asPredicate(Interval x);
 
   mlir::Value constant(int64_t value);

@@ -21,8 +21,11 @@ Interval RegionIntervals::evaluate(attn::MaskOp mask, Value ilo, Value ihi,
   Block &body = mask.getBody().front();
   facts[body.getArgument(0)] = intervals.makeRange(ilo, ihi, 0, maxLength - 1);
   facts[body.getArgument(1)] = intervals.makeRange(jlo, jhi, 0, maxLength - 1);
-  for (Operation &op : body.without_terminator())
+  for (Operation &op : body.without_terminator()) {
     facts[op.getResult(0)] = liftOperation(op);
+    if (isStep(op))
+      steps.insert(op.getResult(0));
+  }
   return intervals.asPredicate(get(body.getTerminator()->getOperand(0)));
 }
 
@@ -41,7 +44,8 @@ Interval RegionIntervals::liftOperation(Operation &op) {
     return intervals.makeExact(builder.clone(op)->getResult(0), *value, *value);
   if (std::optional<Interval> exact = liftExact(op))
     return *exact;
-  Interval result = liftByRule(op);
+  auto load = dyn_cast<attn::LoadOp>(op);
+  Interval result = load ? liftLoad(load) : liftByRule(op);
   if (result.isUnknown())
     ++unknown;
   return result;
@@ -96,6 +100,8 @@ Interval RegionIntervals::liftByRule(Operation &op) {
   }
   if (!op.getResult(0).getType().isInteger(32))
     return {};
+  if (isa<arith::TruncIOp>(op)) // of an element of 64 bits
+    return x();
   if (isa<arith::AddIOp>(op))
     return intervals.add(x(), y());
   if (auto sub = dyn_cast<arith::SubIOp>(op))
@@ -180,7 +186,8 @@ Interval RegionIntervals::liftAbsolute(Interval x) {
 }
 
 Interval RegionIntervals::liftComparison(arith::CmpIOp op) {
-  if (op.getLhs().getType().isInteger(32))
+  unsigned width = op.getLhs().getType().getIntOrFloatBitWidth();
+  if (width == 32 || width == 16 || width == 8)
     return intervals.compare(op.getPredicate(), get(op.getLhs()),
                              get(op.getRhs()));
   if (!op.getLhs().getType().isInteger(1))
@@ -207,6 +214,8 @@ Interval RegionIntervals::liftExtension(Operation &op) {
     Interval whenFalse = intervals.makeExact(intervals.constant(0), 0, 0);
     return intervals.select(x, whenTrue, whenFalse);
   }
+  if (x.lo && width <= 16 && (isSigned || x.smin >= 0))
+    return x;
   int64_t half = int64_t(1) << (width - 1);
   return isSigned ? intervals.makeBetween(-half, half - 1)
                   : intervals.makeBetween(0, 2 * half - 1);

@@ -5,6 +5,7 @@
 #include "passes/Interval.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace qm::passes {
 
@@ -37,6 +38,8 @@ public:
 
 private:
   Interval liftOperation(mlir::Operation &op);
+  Interval liftLoad(attn::LoadOp op);
+  bool isStep(mlir::Operation &op);
   std::optional<Interval> liftExact(mlir::Operation &op);
   Interval liftByRule(mlir::Operation &op);
   Interval liftWithConstant(mlir::Operation &op);
@@ -47,6 +50,7 @@ private:
 
   mlir::OpBuilder &builder;
   llvm::DenseMap<mlir::Value, Interval> facts;
+  llvm::DenseSet<mlir::Value> steps; ///< keep their value over runs of indices
   unsigned unknown = 0;
 };
 

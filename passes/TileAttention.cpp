@@ -78,8 +78,8 @@ public:
   void build() {
     attn::KernelOp kernel = createKernel();
     builder.setInsertionPointToStart(&kernel.getBody().front());
-    auto position =
-        attn::TilePositionOp::create(builder, loc, i32(), i32(), i32());
+    auto position = attn::TilePositionOp::create(
+        builder, loc, i32(), i32(), i32(), mapLengths(), online.getPacked());
     batch = position.getBatch(), head = position.getHead(),
     row = position.getRow();
     kvHead = createKvHead();
@@ -95,14 +95,20 @@ public:
     buildBody(loop, qTile, k, v);
 
     Value max = loop.getResult(0), sum = loop.getResult(1);
-    auto rows = attn::NormalizeOp::create(builder, loc, accumulator, statistic,
-                                          loop.getResult(2), max, sum,
-                                          /*exp2_scale=*/FloatAttr());
+    auto rows = attn::NormalizeOp::create(
+        builder, loc, accumulator, statistic,
+        kernel.getMax() ? Type(statistic) : Type(), loop.getResult(2), max, sum,
+        /*exp2_scale=*/FloatAttr());
+    if (!normalize.getSink().empty())
+      takeRegion(normalize.getSink(), rows.getSink(), 0);
     attn::StoreTileOp::create(builder, loc, rows.getO(), kernel.getO(), batch,
                               head, row);
     if (Value lse = kernel.getLse())
       attn::StoreTileOp::create(builder, loc, rows.getLse(), lse, batch, head,
                                 row);
+    if (Value rowMax = kernel.getMax())
+      attn::StoreTileOp::create(builder, loc, rows.getRowMax(), rowMax, batch,
+                                head, row);
   }
 
 private:
@@ -136,18 +142,27 @@ private:
       names.push_back(name ? name.getValue() : StringRef(generated[index]));
     }
     names.push_back("o");
-    if (normalize.getLse())
+    bool rowMax = normalize.getRowMax();
+    if (normalize.getStatistics().size() > rowMax)
       names.push_back("lse");
+    if (rowMax)
+      names.push_back("row_max");
     llvm::append_range(types, normalize->getResultTypes());
     auto kernel = attn::KernelOp::create(
         builder, loc, function.getSymNameAttr(), builder.getStrArrayAttr(names),
         builder.getI64IntegerAttr(normalize->getNumResults()),
-        attn::PrecisionAttr(), attn::ScheduleAttr());
+        normalize.getRowMaxAttr(), attn::PrecisionAttr(), attn::ScheduleAttr());
     Block &block = kernel.getBody().emplaceBlock();
     block.addArguments(types, locs);
     captures.map(function.getArguments(),
                  block.getArguments().take_front(function.getNumArguments()));
     return kernel;
+  }
+
+  SmallVector<Value> mapLengths() {
+    return llvm::map_to_vector(online.getLengths(), [&](Value lengths) {
+      return captures.lookup(lengths);
+    });
   }
 
   /// kv head = h / (Hq / Hkv)
@@ -205,8 +220,9 @@ private:
     return map.getResult();
   }
 
-  /// Moves a spec region into a tile region; its first `keep` arguments and the
-  /// last two (query, key) stay arguments, batch and head become the tile's.
+  /// Moves a spec region into a tile region; its first `keep` arguments and
+  /// those after batch and head (query, key) stay arguments, batch and head
+  /// become the tile's.
   void takeRegion(Region &from, Region &to, unsigned keep) {
     from.cloneInto(&to, captures);
     Block &block = to.front();

@@ -34,12 +34,14 @@ struct ToOnline : qm::passes::impl::ToOnlineBase<ToOnline> {
         RankedTensorType::get(op.getO().getType().getShape(), f32);
     auto online = attn::OnlineOp::create(
         rewriter, loc, TypeRange{accumulator, statistic, statistic}, op.getQ(),
-        op.getK(), op.getV(), rewriter.getF32FloatAttr(op.getScaleOrDefault()));
+        op.getK(), op.getV(), op.getLengths(), op.getPackedAttr(),
+        rewriter.getF32FloatAttr(op.getScaleOrDefault()));
     online.getScore().takeBody(op.getScore());
     online.getMask().takeBody(op.getMask());
     auto normalized = attn::NormalizeRowsOp::create(
         rewriter, loc, op->getResultTypes(), online.getAcc(), online.getMax(),
-        online.getSum());
+        online.getSum(), op.getRowMaxAttr());
+    normalized.getSink().takeBody(op.getSink());
     rewriter.replaceOp(op, normalized);
   }
 };
