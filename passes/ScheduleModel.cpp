@@ -4,6 +4,8 @@
 #include "passes/HopperSchedule.h"
 #include "passes/TuringSchedule.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
@@ -131,10 +133,34 @@ static Schedule proposeRing(attn::KernelOp kernel, const TargetInfo &target) {
   return best;
 }
 
+/// Instructions that the score functions take for an element, roughly: a
+/// function such as tanh is a dozen, a load has an address and a clamp.
+static int64_t countScoreInstructions(attn::KernelOp kernel) {
+  constexpr int64_t function = 12, load = 4;
+  int64_t count = 0;
+  for (auto map : kernel.getKeyBlocks().getBody().front().getOps<attn::MapOp>())
+    map->walk([&](Operation *op) {
+      if (isa<attn::LoadOp>(op))
+        count += load;
+      else if (isa<math::MathDialect>(op->getDialect()))
+        count += function;
+      else if (isa<arith::ArithDialect>(op->getDialect()) &&
+               !op->hasTrait<OpTrait::ConstantLike>())
+        ++count;
+    });
+  return count;
+}
+
+/// The ring's loop for full blocks is a second copy of a block's code. Where
+/// the score function is most of it, the copy gains least and costs most:
+/// ptxas's time doubles.
 static Schedule proposeNvidia(attn::KernelOp kernel, const TargetInfo &target) {
+  constexpr int64_t largeScore = 8;
   if (std::optional<Schedule> pingPong = proposePingPong(kernel, target))
     return *pingPong;
-  return proposeRing(kernel, target);
+  Schedule schedule = proposeRing(kernel, target);
+  schedule.oneLoop = countScoreInstructions(kernel) > largeScore;
+  return schedule;
 }
 
 Schedule qm::passes::proposeSchedule(attn::KernelOp kernel,

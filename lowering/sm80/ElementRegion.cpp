@@ -88,8 +88,15 @@ void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
       return nvvm::sqrtApprox(b, operands[0]);
     if (isa<math::RsqrtOp>(op))
       return nvvm::rsqrtApprox(b, operands[0]);
-    if (isa<arith::DivFOp>(op) && op.getResult(0).getType().isF32())
+    if (isa<math::TanhOp>(op))
+      return nvvm::tanhApprox(b, operands[0]);
+    if (auto divide = dyn_cast<arith::DivFOp>(op);
+        divide && divide.getType().isF32()) {
+      if (bitEnumContainsAny(divide.getFastmath(), arith::FastMathFlags::arcp))
+        return arith::MulFOp::create(b, operands[0],
+                                     nvvm::rcpApprox(b, operands[1]));
       return nvvm::divApprox(b, operands[0], operands[1]);
+    }
     OperationState state(op.getLoc(), op.getName(), operands,
                          op.getResultTypes(), op.getAttrs());
     Operation *clone = b.create(state);
@@ -143,9 +150,9 @@ std::optional<std::string> qm::sm80::whyUnsupported(Operation &op) {
           arith::XOrIOp, arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp,
           arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp,
           arith::CmpIOp>(op) ||
-      isa<math::Exp2Op, math::SqrtOp, math::RsqrtOp, math::AbsFOp, math::AbsIOp,
-          math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
-          math::FmaOp, math::CopySignOp, math::CtPopOp,
+      isa<math::Exp2Op, math::TanhOp, math::SqrtOp, math::RsqrtOp, math::AbsFOp,
+          math::AbsIOp, math::FloorOp, math::CeilOp, math::TruncOp,
+          math::RoundEvenOp, math::FmaOp, math::CopySignOp, math::CtPopOp,
           math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op);
   if (!known)
     return name + " has no machine code on this target";

@@ -17,12 +17,15 @@ attn.kernel @f(%q: tensor<?x2x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tensor<?x
     %s = attn.dot %qt, %kt : !attn.tile<16x64xf16>, !attn.tile<16x64xf16> -> !attn.tile<16x16xf32>
     // CHECK: attn.map %{{.*}} at[%{{.*}}] (%[[E:[a-z0-9_]+]], 
     %x = attn.map %s at [%i0, %j0] (%e, %i, %j) {
-      // Division by 30: a multiplication.
+      // Division by 30: a multiplication, and with the factor before it one.
       // CHECK-NOT: arith.divf %[[E]]
-      // CHECK: arith.mulf %[[E]],
+      // CHECK: %[[FACTOR:.*]] = arith.constant 0.00333
+      // CHECK: arith.mulf %[[E]], %[[FACTOR]]
+      %scale = arith.constant 0.1 : f32
+      %scaled = arith.mulf %e, %scale : f32
       %cap = arith.constant 30.0 : f32
-      %d = arith.divf %e, %cap : f32
-      // tanh: one exponential and one division, and its series near 0.
+      %d = arith.divf %scaled, %cap : f32
+      // tanh: one exponential and one reciprocal, and a polynomial near 0.
       // CHECK-NOT: math.tanh
       // CHECK: math.exp2
       // CHECK: arith.divf

@@ -1,6 +1,13 @@
 // The loop over key blocks under a mask: 32 blocks are classified at a time, full blocks skip the mask, keys past the end
 // get no weight, and what the mask's row alone decides is emitted once a row.
 // RUN: qm-opt %s --qm-lower-to-sm80 | FileCheck %s
+// One loop for full and masked blocks: the code of a block, 16 mma, is there once, not twice.
+// RUN: sed 's/stages = 3>/stages = 3, one_loop = 1>/' %s | qm-opt --qm-lower-to-sm80 | FileCheck %s --check-prefix=ONE
+// RUN: qm-opt %s --qm-lower-to-sm80 | FileCheck %s --check-prefix=TWO
+// ONE-COUNT-16: mma.sync
+// ONE-NOT: mma.sync
+// TWO-COUNT-32: mma.sync
+// TWO-NOT: mma.sync
 // Kernels for other targets are left alone.
 // RUN: sed s/sm_80/x86-64-v3/ %s | qm-opt --qm-lower-to-sm80 | FileCheck %s --check-prefix=OTHER
 // OTHER: attn.kernel @document
