@@ -1,0 +1,40 @@
+"""Exceptions. Each has the code and the text of the project's diagnostics: `qmc explain QM0512` prints the long text."""
+
+import re
+
+
+class Error(Exception):
+    """What everything here raises where the fault is not a plain Python mistake (TypeError, ValueError).
+
+    `code` is "QM0512" or "" where there is none; str() has the code, the message and the way out.
+    """
+
+    def __init__(self, text, code=""):
+        super().__init__(text)
+        self.code = code
+
+    @classmethod
+    def from_text(cls, text):
+        """Of a text that holds its code, as libqm.so and qmc write them."""
+        found = re.search(r"\bQM\d{4}\b", text)
+        return cls(text.rstrip(), found.group(0) if found else "")
+
+
+class SpecError(Error):
+    """A mistake in a spec that tracing finds: `place` is where in the user's source, as "file:line"."""
+
+    def __init__(self, code, message, help_text, place):
+        super().__init__(f"{place}: {code}: {message}\nhelp: {help_text}", code)
+        self.place = str(place)
+
+
+class CompileError(Error):
+    """qmc refused a spec; the text is qmc's, with the user's line."""
+
+
+class CompilerNotFound(Error):
+    """A kernel has to be compiled and there is no qmc."""
+
+
+class LaunchError(Error):
+    """The runtime refused a library or a call; nothing was launched and no output was written."""
