@@ -1,54 +1,24 @@
-//===- Abi.cpp - the functions of qm.h ------------------------------------===//
+//===- Abi.cpp - libraries, kernels and launches of qm.h ------------------===//
 //
 // Checks what a caller hands over, keeps C++ exceptions inside, and calls the
 // part that does the work.
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/AbiSupport.h"
+#include "runtime/Dispatch.h"
 #include "runtime/Error.h"
 #include "runtime/Library.h"
 #include "runtime/PackArguments.h"
 #include "runtime/cpu/Launch.h"
 #include "runtime/cuda/Launch.h"
-#include "runtime/cuda/Target.h"
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <memory>
-#include <new>
 
 using namespace qm::runtime;
 
 namespace {
-
-int failNull(const char *function, const char *parameter) {
-  return fail(QM_ERROR_NULL_ARGUMENT,
-              "%s: %s is null\nhelp: pass a valid pointer", function,
-              parameter);
-}
-
-int failIndex(const char *function, size_t index, size_t count) {
-  return fail(QM_ERROR_INDEX_RANGE,
-              "%s: index %zu is past the last of %zu\nhelp: ask for the count "
-              "first",
-              function, index, count);
-}
-
-/// Fills a caller's struct of `Info` as far as that caller knows it.
-template <typename Info>
-int give(const char *function, Info *out, Info info) {
-  if (!out)
-    return failNull(function, "info");
-  if (out->size < sizeof(size_t) || out->size > 4096)
-    return fail(QM_ERROR_STRUCT_SIZE,
-                "%s: info->size is %zu\nhelp: set it to sizeof the struct "
-                "(%zu bytes here)",
-                function, out->size, sizeof(Info));
-  info.size = out->size;
-  memcpy(out, &info, std::min(out->size, sizeof(Info)));
-  return QM_OK;
-}
 
 int readOptions(const qm_launch_options *given, qm_launch_options &options) {
   options = {sizeof options, nullptr, 0, 0};
@@ -73,77 +43,19 @@ int readOptions(const qm_launch_options *given, qm_launch_options &options) {
       size, options.flags, sizeof options);
 }
 
-/// Makes a library with `fill`; nothing is left behind if that fails.
-template <typename Fill>
-int makeLibrary(qm_library **out, Fill fill) {
-  *out = nullptr;
-  try {
-    auto library = std::make_unique<qm_library>();
-    int status = fill(*library);
-    if (status == QM_OK)
-      *out = library.release();
-    return status;
-  } catch (const std::bad_alloc &) {
-    return fail(QM_ERROR_OUT_OF_MEMORY, "not enough host memory for a "
-                                        "library\nhelp: free some");
-  } catch (const std::exception &error) {
-    return fail(QM_ERROR_INTERNAL, "%s\nhelp: please report this",
-                error.what());
-  }
-}
-
-/// As above for work on a library that may load something.
-template <typename Work>
-int guarded(Work work) {
-  try {
-    return work();
-  } catch (const std::bad_alloc &) {
-    return fail(QM_ERROR_OUT_OF_MEMORY,
-                "not enough host memory\nhelp: free some");
-  } catch (const std::exception &error) {
-    return fail(QM_ERROR_INTERNAL, "%s\nhelp: please report this",
-                error.what());
-  }
-}
-
-const char *formatName(ImageFormat format) {
-  return format == ImageFormat::Cubin ? "cubin"
-         : format == ImageFormat::Ptx ? "ptx"
-                                      : "cpu";
-}
-
-int select(const qm_kernel &kernel, DLDevice device, const Variant *&variant) {
-  if (device.device_type == kDLCPU)
-    return cpu::selectVariant(kernel, variant);
-  const cuda::Driver *driver = nullptr;
-  const cuda::DeviceInfo *info = nullptr;
-  int status = cuda::getDevice(device.device_id, driver, info);
-  return status == QM_OK ? cuda::selectVariant(kernel, *info, variant) : status;
-}
-
-int checkDeviceType(const char *function, DLDevice device) {
-  if (device.device_type == kDLCPU || device.device_type == kDLCUDA)
-    return QM_OK;
-  return fail(QM_ERROR_TENSOR_DEVICE,
-              "%s: DLPack device type %d is neither CPU (%d) nor CUDA (%d)\n"
-              "help: kernels run on these",
-              function, static_cast<int>(device.device_type), kDLCPU, kDLCUDA);
-}
-
 } // namespace
 
 int qm_abi_version(void) { return QM_ABI_VERSION; }
 
 const char *qm_last_error(void) { return lastError(); }
 
-int qm_library_load(const char *manifest_path, qm_library **library) {
-  if (!manifest_path)
-    return failNull("qm_library_load", "manifest_path");
+int qm_library_load(const char *path, qm_library **library) {
+  if (!path)
+    return failNull("qm_library_load", "path");
   if (!library)
     return failNull("qm_library_load", "library");
-  return makeLibrary(library, [&](qm_library &made) {
-    return loadLibrary(manifest_path, made);
-  });
+  return makeLibrary(library,
+                     [&](Library &made) { return loadLibrary(path, made); });
 }
 
 int qm_library_create(const char *manifest, size_t bytes,
@@ -153,40 +65,49 @@ int qm_library_create(const char *manifest, size_t bytes,
     return failNull("qm_library_create", "manifest");
   if (!library)
     return failNull("qm_library_create", "library");
-  return makeLibrary(library, [&](qm_library &made) {
+  return makeLibrary(library, [&](Library &made) {
     return createLibrary({manifest, bytes}, images, image_count, made);
   });
 }
 
-void qm_library_destroy(qm_library *library) { delete library; }
+void qm_library_destroy(qm_library *handle) {
+  auto *library =
+      static_cast<Library *>(findHandle(HandleKind::Library, handle));
+  if (library && !library->isEmbedded)
+    delete library;
+}
 
-size_t qm_library_kernel_count(const qm_library *library) {
+size_t qm_library_kernel_count(const qm_library *handle) {
+  auto *library =
+      static_cast<Library *>(findHandle(HandleKind::Library, handle));
   return library ? library->kernels.size() : 0;
 }
 
-int qm_library_kernel_at(const qm_library *library, size_t index,
+int qm_library_kernel_at(const qm_library *handle, size_t index,
                          const qm_kernel **kernel) {
-  if (!library)
-    return failNull("qm_library_kernel_at", "library");
+  const Library *library = nullptr;
+  if (int status = resolve("qm_library_kernel_at", handle, library))
+    return status;
   if (!kernel)
     return failNull("qm_library_kernel_at", "kernel");
   if (index >= library->kernels.size())
     return failIndex("qm_library_kernel_at", index, library->kernels.size());
-  *kernel = &library->kernels[index];
+  *kernel = library->kernels[index].get();
   return QM_OK;
 }
 
-int qm_library_find(const qm_library *library, const char *name,
+int qm_library_find(const qm_library *handle, const char *name,
                     const qm_kernel **kernel) {
-  if (!library)
-    return failNull("qm_library_find", "library");
+  const Library *library = nullptr;
+  if (int status = resolve("qm_library_find", handle, library))
+    return status;
   if (!name)
     return failNull("qm_library_find", "name");
   if (!kernel)
     return failNull("qm_library_find", "kernel");
-  for (const qm_kernel &candidate : library->kernels)
+  for (const Kernel &candidate : library->kernels)
     if (candidate.signature.kernel == name) {
-      *kernel = &candidate;
+      *kernel = candidate.get();
       return QM_OK;
     }
   const char *first = library->kernels.empty()
@@ -198,19 +119,21 @@ int qm_library_find(const qm_library *library, const char *name,
               name, library->kernels.size(), first);
 }
 
-int qm_kernel_get_info(const qm_kernel *kernel, qm_kernel_info *info) {
-  if (!kernel)
-    return failNull("qm_kernel_get_info", "kernel");
+int qm_kernel_get_info(const qm_kernel *handle, qm_kernel_info *info) {
+  const Kernel *kernel = nullptr;
+  if (int status = resolve("qm_kernel_get_info", handle, kernel))
+    return status;
   return give("qm_kernel_get_info", info,
               qm_kernel_info{0, kernel->signature.kernel.c_str(),
                              kernel->signature.arguments.size(),
                              kernel->variants.size()});
 }
 
-int qm_kernel_get_argument(const qm_kernel *kernel, size_t index,
+int qm_kernel_get_argument(const qm_kernel *handle, size_t index,
                            qm_argument_info *info) {
-  if (!kernel)
-    return failNull("qm_kernel_get_argument", "kernel");
+  const Kernel *kernel = nullptr;
+  if (int status = resolve("qm_kernel_get_argument", handle, kernel))
+    return status;
   const auto &arguments = kernel->signature.arguments;
   if (index >= arguments.size())
     return failIndex("qm_kernel_get_argument", index, arguments.size());
@@ -222,10 +145,11 @@ int qm_kernel_get_argument(const qm_kernel *kernel, size_t index,
                   argument.isOutput(), argument.rank(), argument.shape.data()});
 }
 
-int qm_kernel_get_variant(const qm_kernel *kernel, size_t index,
+int qm_kernel_get_variant(const qm_kernel *handle, size_t index,
                           qm_variant_info *info) {
-  if (!kernel)
-    return failNull("qm_kernel_get_variant", "kernel");
+  const Kernel *kernel = nullptr;
+  if (int status = resolve("qm_kernel_get_variant", handle, kernel))
+    return status;
   if (index >= kernel->variants.size())
     return failIndex("qm_kernel_get_variant", index, kernel->variants.size());
   const Variant &variant = kernel->variants[index];
@@ -236,57 +160,67 @@ int qm_kernel_get_variant(const qm_kernel *kernel, size_t index,
                               entry.tileN, entry.threads, entry.sharedBytes});
 }
 
-int qm_kernel_select(const qm_kernel *kernel, DLDevice device,
+int qm_kernel_select(const qm_kernel *handle, DLDevice device,
                      size_t *variant) {
-  if (!kernel)
-    return failNull("qm_kernel_select", "kernel");
+  const Kernel *kernel = nullptr;
+  if (int status = resolve("qm_kernel_select", handle, kernel))
+    return status;
   if (!variant)
     return failNull("qm_kernel_select", "variant");
   if (int status = checkDeviceType("qm_kernel_select", device))
     return status;
   const Variant *chosen = nullptr;
-  int status = guarded([&] { return select(*kernel, device, chosen); });
+  int status = guarded([&] { return selectVariant(*kernel, device, chosen); });
   for (size_t i = 0; status == QM_OK && i < kernel->variants.size(); ++i)
     if (&kernel->variants[i] == chosen)
       *variant = i;
   return status;
 }
 
-int qm_kernel_prepare(const qm_kernel *kernel, DLDevice device) {
-  if (!kernel)
-    return failNull("qm_kernel_prepare", "kernel");
+int qm_kernel_prepare(const qm_kernel *handle, DLDevice device) {
+  const Kernel *kernel = nullptr;
+  if (int status = resolve("qm_kernel_prepare", handle, kernel))
+    return status;
   if (int status = checkDeviceType("qm_kernel_prepare", device))
     return status;
-  return guarded([&] {
-    return device.device_type == kDLCPU
-               ? cpu::prepare(*kernel)
-               : cuda::prepare(*kernel, device.device_id);
-  });
+  return guarded([&] { return prepare(*kernel, device); });
 }
 
-int qm_kernel_check(const qm_kernel *kernel, const qm_value *arguments,
+int qm_kernel_check(const qm_kernel *handle, const qm_value *arguments,
                     size_t count) {
-  if (!kernel)
-    return failNull("qm_kernel_check", "kernel");
+  const Kernel *kernel = nullptr;
+  if (int status = resolve("qm_kernel_check", handle, kernel))
+    return status;
   PackedCall call;
   return packArguments(kernel->signature, arguments, count, call);
 }
 
-int qm_launch(const qm_kernel *kernel, const qm_value *arguments, size_t count,
-              const qm_launch_options *options) {
-  if (!kernel)
-    return failNull("qm_launch", "kernel");
+int qm::runtime::prepare(const Kernel &kernel, DLDevice device) {
+  return device.device_type == kDLCPU ? cpu::prepare(kernel)
+                                      : cuda::prepare(kernel, device.device_id);
+}
+
+int qm::runtime::launch(const Kernel &kernel, const qm_value *arguments,
+                        size_t count, const qm_launch_options *options) {
   qm_launch_options chosen;
   if (int status = readOptions(options, chosen))
     return status;
   PackedCall call;
-  if (int status = packArguments(kernel->signature, arguments, count, call))
+  if (int status = packArguments(kernel.signature, arguments, count, call))
     return status;
   if (call.tiles(1) == 0)
     return QM_OK; // no query, no output
   return guarded([&] {
     return call.device.device_type == kDLCPU
-               ? cpu::launch(*kernel, call, chosen.threads)
-               : cuda::launch(*kernel, call, chosen.stream);
+               ? cpu::launch(kernel, call, chosen.threads)
+               : cuda::launch(kernel, call, chosen.stream);
   });
+}
+
+int qm_launch(const qm_kernel *handle, const qm_value *arguments, size_t count,
+              const qm_launch_options *options) {
+  const Kernel *kernel = nullptr;
+  if (int status = resolve("qm_launch", handle, kernel))
+    return status;
+  return launch(*kernel, arguments, count, options);
 }

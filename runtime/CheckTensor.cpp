@@ -96,11 +96,12 @@ int checkType(const View &view) {
         view.name(), actual.code, actual.bits, actual.lanes,
         dataTypeName(view.argument->dtype), expected.code, expected.bits);
   }
-  if (view.tensor->ndim != view.rank())
+  if (view.tensor->ndim != view.rank() && !view.isFlat())
     return fail(QM_ERROR_TENSOR_RANK,
                 "tensor '%s' has rank %d, the kernel needs rank %d\nhelp: q, "
-                "k, v and o are [batch, heads, sequence, head dim]",
-                view.name(), view.tensor->ndim, view.rank());
+                "k, v and o are [batch, heads, sequence, head dim]%s",
+                view.name(), view.tensor->ndim, view.rank(),
+                view.packed ? ", or, packed, [tokens, heads, head dim]" : "");
   if (view.rank() > 0 && !view.tensor->shape)
     return fail(QM_ERROR_TENSOR_NULL,
                 "tensor '%s' has rank %d and a null shape\nhelp: point "
@@ -113,11 +114,16 @@ int checkType(const View &view) {
 /// fit 64 bits. Fills the view's extents and strides.
 int readLayout(const View &view) {
   const DLTensor &tensor = *view.tensor;
-  int64_t compact = 1;
   int64_t bytes = bytesPerElement(view.argument->dtype);
   bool overflow = false;
+  int64_t compact[maxRank] = {}, product = 1; // strides of a tensor without
+  for (int i = tensor.ndim - 1; i >= 0; --i) {
+    compact[i] = product;
+    overflow |= __builtin_mul_overflow(product, tensor.shape[i], &product);
+  }
   for (int i = view.rank() - 1; i >= 0; --i) {
-    int64_t extent = tensor.shape[i];
+    int from = view.dimensionOf(i);
+    int64_t extent = from < 0 ? 1 : tensor.shape[from];
     if (extent < 0 || extent > INT32_MAX)
       return fail(QM_ERROR_TENSOR_SIZE,
                   "tensor '%s' has extent %lld in dimension %d; extents are "
@@ -131,8 +137,9 @@ int readLayout(const View &view) {
                   "the kernel for this one",
                   view.name(), ll(extent), i, ll(expected));
     view.extents[i] = extent;
-    view.strides[i] = tensor.strides ? tensor.strides[i] : compact;
-    overflow |= __builtin_mul_overflow(compact, extent, &compact);
+    view.strides[i] = from < 0         ? product
+                      : tensor.strides ? tensor.strides[from]
+                                       : compact[from];
   }
   int64_t below = 0, above = 0; // bytes the elements reach from element 0
   for (int i = 0; i < view.rank(); ++i) {
@@ -154,9 +161,8 @@ int readLayout(const View &view) {
 }
 
 int checkStrides(const View &view, DLDevice device) {
-  Role role = view.argument->role;
   int last = view.rank() - 1;
-  bool wide = role != Role::Buffer && role != Role::Lse; // q, k, v or o
+  bool wide = view.argument->isWide();
   if (wide) {
     // The stride of an extent of 1 has no effect; kernels assume 1.
     if (view.extents[last] == 1)
@@ -207,8 +213,7 @@ int checkPointer(const View &view, DLDevice device, int64_t &address) {
                 "help: check DLTensor::byte_offset",
                 view.name(),
                 static_cast<unsigned long long>(tensor.byte_offset));
-  bool wide =
-      view.argument->role != Role::Buffer && view.argument->role != Role::Lse;
+  bool wide = view.argument->isWide();
   uint64_t alignment = device.device_type == kDLCUDA && wide
                            ? gpuAlignment
                            : bytesPerElement(view.argument->dtype);

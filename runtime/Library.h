@@ -1,12 +1,13 @@
 //===- Library.h - kernels and their images ---------------------*- C++ -*-===//
 //
-// What the opaque handles of qm.h are. A library never changes after it is
-// made, except that images are loaded into GPU contexts, and CPU shared objects
-// into the process, when first used; both are behind an atomic pointer.
+// What the opaque handles of qm.h stand for. A library never changes after it
+// is made, except that images are loaded into GPU contexts, and CPU shared
+// objects into the process, when first used; both are behind an atomic pointer.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/Handles.h"
 #include "runtime/Manifest.h"
 #include "runtime/cuda/LoadedImage.h"
 
@@ -14,19 +15,20 @@
 #include <deque>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace qm::runtime {
-
-enum class ImageFormat : uint8_t { Cubin, Ptx, Cpu };
 
 /// One image of a kernel: for one target, in one format.
 struct Variant {
   ManifestEntry entry;
   ImageFormat format = ImageFormat::Cpu;
 
-  // GPU: the image. `data` points into `owned` or at the caller's memory.
+  // GPU: the image. `data` points into `owned` or at the caller's memory. A
+  // packed one has `unpackedBytes`, and is unpacked while it is loaded.
   std::string owned;
   const void *data = nullptr;
+  size_t packedBytes = 0, unpackedBytes = 0;
   mutable cuda::LoadedImages loaded;
 
   // CPU: the function, or the shared object that has it.
@@ -34,32 +36,61 @@ struct Variant {
   mutable std::atomic<qm_cpu_entry> cpuEntry{nullptr};
   mutable void *sharedObject = nullptr;
   mutable std::mutex cpuMutex;
+
+  /// Devices whose first choice of this variant QM_VERBOSE has told of.
+  mutable std::atomic<uint64_t> announced{0};
 };
 
-} // namespace qm::runtime
-
-struct qm_kernel {
-  qm::runtime::Signature signature;
+struct Kernel {
+  Signature signature;
+  Conditions when;
   // A deque: variants hold mutexes and do not move.
-  std::deque<qm::runtime::Variant> variants;
+  std::deque<Variant> variants;
+  Handle handle;
+
+  const qm_kernel *get() const {
+    return static_cast<const qm_kernel *>(handle.get());
+  }
 };
 
-struct qm_library {
-  std::deque<qm_kernel> kernels;
+/// The kernels of one spec, in the order in which a call tries them.
+struct Operator {
+  std::string name;
+  std::vector<const Kernel *> kernels;
+  Handle handle;
 
-  qm_library() = default;
-  qm_library(const qm_library &) = delete;
-  qm_library &operator=(const qm_library &) = delete;
-  ~qm_library();
+  const qm_operator *get() const {
+    return static_cast<const qm_operator *>(handle.get());
+  }
 };
 
-namespace qm::runtime {
+struct Library {
+  std::string manifest;
+  std::deque<Kernel> kernels;
+  std::deque<Operator> operators;
+  Handle handle;
+  /// The shared object that holds the images, if the library came from one.
+  void *sharedObject = nullptr;
+  /// Belongs to an embedded library: qm_library_destroy leaves it alone.
+  bool isEmbedded = false;
 
-/// Fills an empty library from a manifest file and the images beside it.
-int loadLibrary(const char *manifestPath, qm_library &library);
+  Library() = default;
+  Library(const Library &) = delete;
+  Library &operator=(const Library &) = delete;
+  ~Library();
+
+  qm_library *get() const { return static_cast<qm_library *>(handle.get()); }
+};
+
+/// Fills an empty library from a shared object that `qmc build --emit=lib`
+/// wrote, or from a manifest file and the images beside it.
+int loadLibrary(const char *path, Library &library);
 
 /// Fills an empty library from a manifest's text and images in memory.
 int createLibrary(std::string_view manifest, const qm_image *images,
-                  size_t imageCount, qm_library &library);
+                  size_t imageCount, Library &library);
+
+/// Fills an empty library from what an object file embeds.
+int openEmbedded(const qm_embedded &embedded, Library &library);
 
 } // namespace qm::runtime

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iterator>
 
 using namespace qm::runtime;
@@ -14,9 +15,14 @@ namespace {
 
 constexpr int64_t manifestVersion = 1;
 
-// In the order of Role.
-constexpr const char *roleNames[] = {"q",      "k", "v",  "buffer",
-                                     "scalar", "o", "lse"};
+// In the order of ImageFormat, Quantity and Role.
+constexpr const char *formatNames[] = {"cubin", "ptx", "cpu"};
+constexpr const char *quantityNames[] = {"batch",  "heads", "kv_heads",
+                                         "groups", "query", "key"};
+constexpr const char *roleNames[] = {"q",      "k",     "v",     "buffer",
+                                     "scalar", "o",     "lse",   "row_max",
+                                     "cu_q",   "cu_kv", "len_q", "len_kv"};
+static_assert(std::size(roleNames) == roleCount);
 
 /// Reads fields and remembers where it is, so that every message says which
 /// file, kernel and field is wrong. The first failure sticks.
@@ -86,7 +92,7 @@ private:
 };
 
 bool readShape(Reader &reader, const json &value, std::vector<int64_t> &shape) {
-  if (!value.is_array() || value.size() > 8)
+  if (!value.is_array() || value.size() > maxRank)
     return reader.invalid(
         "field 'shape' must be an array of at most 8 extents");
   for (const json &extent : value) {
@@ -128,10 +134,13 @@ bool readArgument(Reader &reader, const json &value, Argument &argument) {
   return shape && readShape(reader, *shape, argument.shape);
 }
 
-/// q, k, v and o have rank 4 and agree in their static extents; lse has rank 3.
+/// q, k, v and o have rank 4 and agree in their static extents; statistics have
+/// rank 3, lengths rank 1.
 bool checkSignature(Reader &reader, Signature &signature) {
-  int *positions[] = {&signature.q, &signature.k, &signature.v,  nullptr,
-                      nullptr,      &signature.o, &signature.lse};
+  int *positions[roleCount] = {
+      &signature.q,   &signature.k,    &signature.v,    nullptr,
+      nullptr,        &signature.o,    &signature.lse,  &signature.rowMax,
+      &signature.cuQ, &signature.cuKv, &signature.lenQ, &signature.lenKv};
   for (size_t i = 0; i < signature.arguments.size(); ++i) {
     const Argument &argument = signature.arguments[i];
     signature.slots += argument.slots();
@@ -142,7 +151,7 @@ bool checkSignature(Reader &reader, Signature &signature) {
       return reader.invalid(std::string("two arguments have the role '") +
                             roleName(argument.role) + "'");
     *position = static_cast<int>(i);
-    int rank = argument.role == Role::Lse ? 3 : 4;
+    int rank = argument.isStatistic() ? 3 : argument.isLengths() ? 1 : 4;
     if (argument.rank() != rank)
       return reader.invalid("argument '" + argument.name + "' has rank " +
                             std::to_string(argument.rank()) + ", its role '" +
@@ -152,6 +161,12 @@ bool checkSignature(Reader &reader, Signature &signature) {
   if (signature.q < 0 || signature.k < 0 || signature.v < 0 || signature.o < 0)
     return reader.invalid("'args' must have one argument of each of the roles "
                           "q, k, v and o");
+  bool together = (signature.cuKv < 0 || signature.cuQ >= 0) &&
+                  (signature.lenKv < 0 || signature.lenQ >= 0) &&
+                  (signature.cuQ < 0 || signature.lenQ < 0);
+  if (!together)
+    return reader.invalid("'args' have cu_q, with cu_kv or for both, or len_q, "
+                          "with len_kv or for both");
   if (signature.slots > maxSlots)
     return reader.invalid("'args' need " + std::to_string(signature.slots) +
                           " slots, the limit is " + std::to_string(maxSlots));
@@ -217,6 +232,62 @@ bool readGridAndMaps(Reader &reader, const json &value, ManifestEntry &entry) {
   return true;
 }
 
+/// "when": {"query": [least, most], ...}; a missing bound is null.
+bool readConditions(Reader &reader, const json &value, Conditions &when) {
+  if (!value.is_object())
+    return reader.invalid("field 'when' must be an object");
+  for (const auto &[name, range] : value.items()) {
+    auto known =
+        std::find(std::begin(quantityNames), std::end(quantityNames), name);
+    if (known == std::end(quantityNames))
+      return reader.invalid("'when' has the unknown quantity '" + name + "'");
+    size_t at = known - std::begin(quantityNames);
+    bool valid = range.is_array() && range.size() == 2;
+    int64_t *bounds[] = {&when.least[at], &when.most[at]};
+    for (int i = 0; valid && i < 2; ++i) {
+      if (range[i].is_null())
+        continue;
+      valid = Reader::isIntegerBetween(range[i], 0, INT64_MAX);
+      if (valid)
+        *bounds[i] = range[i].get<int64_t>();
+    }
+    if (!valid)
+      return reader.invalid("'" + name +
+                            "' of 'when' must be [least, most], integers from "
+                            "0 or null");
+  }
+  return true;
+}
+
+/// Fields of the kernels of libraries.
+bool readPlace(Reader &reader, const json &value, ManifestEntry &entry) {
+  entry.operatorName = entry.signature.kernel;
+  if (value.contains("operator") &&
+      !reader.text(value, "operator", entry.operatorName))
+    return false;
+  auto when = value.find("when");
+  if (when != value.end() && !readConditions(reader, *when, entry.when))
+    return false;
+  std::string format;
+  int64_t workspace = 0;
+  if (value.contains("workspace_bytes") &&
+      !reader.integer(value, "workspace_bytes", 0, 0, workspace))
+    return false;
+  if (!value.contains("format"))
+    return true;
+  if (!reader.text(value, "format", format))
+    return false;
+  auto known =
+      std::find(std::begin(formatNames), std::end(formatNames), format);
+  if (known == std::end(formatNames))
+    return reader.invalid("format '" + format + "' is not cubin, ptx or cpu");
+  entry.format = static_cast<ImageFormat>(known - std::begin(formatNames));
+  if ((entry.format == ImageFormat::Cpu) != entry.isCpu())
+    return reader.invalid("format '" + format + "' does not go with target '" +
+                          entry.target + "'");
+  return true;
+}
+
 /// Images lie beside the manifest; a name must not lead anywhere else.
 bool staysBeside(const std::string &name) {
   return name[0] != '/' && ("/" + name + "/").find("/../") == std::string::npos;
@@ -233,6 +304,8 @@ bool readEntry(Reader &reader, const json &value, ManifestEntry &entry) {
       !reader.text(value, "image", entry.image) ||
       !reader.integer(value, "tile_m", 1, 65536, entry.tileM) ||
       !reader.integer(value, "tile_n", 1, 65536, entry.tileN))
+    return false;
+  if (!readPlace(reader, value, entry))
     return false;
   if (!staysBeside(entry.image))
     return reader.invalid("image '" + entry.image +
@@ -257,6 +330,14 @@ bool readEntry(Reader &reader, const json &value, ManifestEntry &entry) {
 }
 
 } // namespace
+
+const char *qm::runtime::formatName(ImageFormat format) {
+  return formatNames[static_cast<int>(format)];
+}
+
+const char *qm::runtime::quantityName(Quantity quantity) {
+  return quantityNames[static_cast<int>(quantity)];
+}
 
 const char *qm::runtime::roleName(Role role) {
   return roleNames[static_cast<int>(role)];

@@ -38,9 +38,14 @@ int checkKinds(const Signature &signature, const qm_value *values) {
 /// The packed tensors by role, and what they must agree on.
 class Relations {
 public:
-  explicit Relations(const Signature &signature) : signature(signature) {}
+  Relations(const Signature &signature, DLDevice device)
+      : signature(signature), onHost(device.device_type == kDLCPU) {}
 
-  void add(const View &view) {
+  void add(const View &view, int64_t address) {
+    if (view.argument->isLengths())
+      lengths[static_cast<int>(view.argument->role) -
+              static_cast<int>(Role::CuQ)] =
+          reinterpret_cast<const int32_t *>(address);
     if (view.argument->role != Role::Buffer)
       extentsOf[static_cast<int>(view.argument->role)] = view.extents;
     else if (view.empty())
@@ -62,6 +67,8 @@ public:
           "'%s' has %lld heads and '%s' has %lld: not a multiple\nhelp: "
           "the query heads are divided evenly among the key heads",
           name(Role::Q), ll(q[1]), name(Role::K), ll(k[1]));
+    if (int status = checkLengths())
+      return status;
     // A gather clamps its index to [0, extent - 1]: there must be an element.
     bool runs = q[0] != 0 && q[1] != 0 && q[2] != 0 && k[2] != 0;
     if (emptyBuffer && runs)
@@ -82,17 +89,52 @@ private:
     int secondDim;
   };
   static constexpr Shared shared[] = {
-      {Role::Q, 0, Role::K, 0},   {Role::Q, 0, Role::V, 0},
-      {Role::K, 1, Role::V, 1},   {Role::K, 2, Role::V, 2},
-      {Role::Q, 3, Role::K, 3},   {Role::Q, 0, Role::O, 0},
-      {Role::Q, 1, Role::O, 1},   {Role::Q, 2, Role::O, 2},
-      {Role::V, 3, Role::O, 3},   {Role::Q, 0, Role::Lse, 0},
-      {Role::Q, 1, Role::Lse, 1}, {Role::Q, 2, Role::Lse, 2},
+      {Role::Q, 0, Role::K, 0},      {Role::Q, 0, Role::V, 0},
+      {Role::K, 1, Role::V, 1},      {Role::K, 2, Role::V, 2},
+      {Role::Q, 3, Role::K, 3},      {Role::Q, 0, Role::O, 0},
+      {Role::Q, 1, Role::O, 1},      {Role::Q, 2, Role::O, 2},
+      {Role::V, 3, Role::O, 3},      {Role::Q, 0, Role::Lse, 0},
+      {Role::Q, 1, Role::Lse, 1},    {Role::Q, 2, Role::Lse, 2},
+      {Role::Q, 0, Role::RowMax, 0}, {Role::Q, 1, Role::RowMax, 1},
+      {Role::Q, 2, Role::RowMax, 2}, {Role::Q, 0, Role::LenQ, 0},
+      {Role::Q, 0, Role::LenKv, 0},  {Role::CuQ, 0, Role::CuKv, 0},
   };
+
+  /// Starts of sequences ascend within the tensor, and lengths are within it.
+  /// On a GPU they are not read here: kernels clamp them.
+  int checkLengths() const {
+    for (Role role : {Role::CuQ, Role::CuKv, Role::LenQ, Role::LenKv}) {
+      const int64_t *extent = extents(role);
+      if (!extent)
+        continue;
+      bool starts = role == Role::CuQ || role == Role::CuKv;
+      bool ofKeys = role == Role::CuKv || role == Role::LenKv;
+      if (starts && extent[0] < 1)
+        return fail(QM_ERROR_TENSOR_SIZE,
+                    "'%s' is empty\nhelp: it says where each sequence starts "
+                    "and where the last one ends",
+                    name(role));
+      const int32_t *values =
+          lengths[static_cast<int>(role) - static_cast<int>(Role::CuQ)];
+      int64_t most = extents(ofKeys ? Role::K : Role::Q)[2], least = 0;
+      for (int64_t i = 0; onHost && i < extent[0]; ++i) {
+        int64_t value = values[i * extent[1]];
+        if (value < least || value > most)
+          return fail(QM_ERROR_TENSOR_SIZE,
+                      "'%s' is %lld at %lld, not from %lld to %lld\nhelp: %s",
+                      name(role), ll(value), ll(i), ll(least), ll(most),
+                      starts ? "starts of sequences ascend up to the number of "
+                               "tokens"
+                             : "a length is at most the sequence extent");
+        least = starts ? value : 0;
+      }
+    }
+    return QM_OK;
+  }
 
   int checkShared(const Shared &pair) const {
     const int64_t *first = extents(pair.first), *second = extents(pair.second);
-    if (!second || first[pair.firstDim] == second[pair.secondDim])
+    if (!first || !second || first[pair.firstDim] == second[pair.secondDim])
       return QM_OK; // there may be no lse
     return fail(
         QM_ERROR_TENSOR_SHAPE,
@@ -103,13 +145,26 @@ private:
   }
 
   const char *name(Role role) const {
-    const int at[] = {signature.q, signature.k, signature.v,  -1,
-                      -1,          signature.o, signature.lse};
+    const int at[roleCount] = {signature.q,
+                               signature.k,
+                               signature.v,
+                               -1,
+                               -1,
+                               signature.o,
+                               signature.lse,
+                               signature.rowMax,
+                               signature.cuQ,
+                               signature.cuKv,
+                               signature.lenQ,
+                               signature.lenKv};
     return signature.arguments[at[static_cast<int>(role)]].name.c_str();
   }
 
   const Signature &signature;
-  const int64_t *extentsOf[7] = {}; // by role; none for buffers and scalars
+  bool onHost;
+  // By role, strides after extents; none for buffers and scalars.
+  const int64_t *extentsOf[roleCount] = {};
+  const int32_t *lengths[4] = {}; // of the roles from CuQ on
   const char *emptyBuffer = nullptr;
 };
 
@@ -118,6 +173,8 @@ private:
 int64_t PackedCall::tiles(int64_t tileM) const {
   int64_t heads = batch * queryHeads; // each at most 2^31
   int64_t rows = (queries + tileM - 1) / tileM;
+  if (sequences >= 0)
+    rows = sequences == 0 ? 0 : queries / tileM + sequences;
   int64_t product;
   if (__builtin_mul_overflow(heads, rows, &product) || product > INT32_MAX)
     return -1;
@@ -143,7 +200,7 @@ int qm::runtime::packArguments(const Signature &signature,
   if (int status = chooseDevice(signature, values, packed.device))
     return status;
 
-  Relations relations(signature);
+  Relations relations(signature, packed.device);
   int64_t *slot = packed.slots;
   for (size_t i = 0; i < count; ++i) {
     const Argument &argument = signature.arguments[i];
@@ -154,10 +211,10 @@ int qm::runtime::packArguments(const Signature &signature,
       continue;
     }
     View view{&argument, values[i].as.tensor, slot + 1,
-              slot + 1 + argument.rank()};
+              slot + 1 + argument.rank(), signature.isPacked()};
     if (int status = checkTensor(view, packed.device, *slot))
       return status;
-    relations.add(view);
+    relations.add(view, *slot);
     slot += argument.slots();
   }
   if (int status = relations.check())
@@ -166,6 +223,8 @@ int qm::runtime::packArguments(const Signature &signature,
   packed.batch = q[0];
   packed.queryHeads = q[1];
   packed.queries = q[2];
+  if (const int64_t *starts = relations.extents(Role::CuQ))
+    packed.sequences = starts[0] - 1;
   return QM_OK;
 }
 

@@ -16,9 +16,10 @@ struct PackedCall {
   int64_t slots[maxSlots];
   DLDevice device; ///< {kDLCPU, 0} or {kDLCUDA, ordinal}
   int64_t batch = 0, queryHeads = 0, queries = 0;
+  int64_t sequences = -1; ///< packed ones; -1: batch entries
 
-  /// CTAs or CPU tiles of the call: B Hq ceil(Sq / tileM); at most INT32_MAX,
-  /// else -1.
+  /// CTAs or CPU tiles of the call: B Hq ceil(Sq / tileM), of packed sequences
+  /// Hq (floor(T / tileM) + sequences); at most INT32_MAX, else -1.
   int64_t tiles(int64_t tileM) const;
 };
 

@@ -13,7 +13,8 @@
 |*    text for the calling thread.
 |*  - On failure nothing was launched and no output was written.
 |*  - Every function may be called from any thread at any time; only
-|*    qm_library_destroy() must be the last call on its library.
+|*    qm_library_destroy() must be the last call on its library. A handle that
+|*    was freed, or never was one, is an error (QM_ERROR_INVALID_HANDLE).
 |*  - Structs begin with `size`: set it to sizeof the struct. It lets a newer
 |*    runtime serve an older caller, and the other way round.
 |*
@@ -65,6 +66,9 @@ typedef enum qm_status {
   QM_ERROR_HEAD_GROUPS = 519,
   QM_ERROR_INDEX_RANGE = 520,
   QM_ERROR_CPU_ENTRY = 521,
+  QM_ERROR_INVALID_HANDLE = 522,
+  QM_ERROR_NO_KERNEL = 523,
+  QM_ERROR_LIBRARY_FILE = 524,
   QM_ERROR_NO_DRIVER = 530,
   QM_ERROR_DRIVER_SYMBOL = 531,
   QM_ERROR_DRIVER_CALL = 532,
@@ -73,6 +77,7 @@ typedef enum qm_status {
   QM_ERROR_IMAGE_UNSUPPORTED = 535,
   QM_ERROR_KERNEL_LIMITS = 536,
   QM_ERROR_STREAM_CONTEXT = 537,
+  QM_ERROR_STREAM_CAPTURE = 538,
   QM_ERROR_CASE_FILE = 540,
   QM_ERROR_OUT_OF_MEMORY = 598,
   QM_ERROR_INTERNAL = 599
@@ -80,6 +85,9 @@ typedef enum qm_status {
 
 /* The kernels of one manifest; owns everything below. */
 typedef struct qm_library qm_library;
+/* One spec: kernels that differ in element type, head dim, head counts or the
+ * lengths they are made for. Lives with its library. */
+typedef struct qm_operator qm_operator;
 /* One kernel with its images for several targets; lives with its library. */
 typedef struct qm_kernel qm_kernel;
 
@@ -106,17 +114,18 @@ typedef struct qm_image {
   qm_cpu_entry entry;
 } qm_image;
 
-/* Reads a manifest file and the images beside it. Touches no device. */
-QM_API int qm_library_load(const char *manifest_path, qm_library **library);
+/* Reads a library (libNAME.so of `qmc build --emit=lib`), or a manifest (.json)
+ * and the images beside it. Touches no device. */
+QM_API int qm_library_load(const char *path, qm_library **library);
 
 /* The same from memory: `manifest` is the JSON text of `bytes` bytes. */
 QM_API int qm_library_create(const char *manifest, size_t bytes,
                              const qm_image *images, size_t image_count,
                              qm_library **library);
 
-/* Unloads its images from every device. Work still running on a stream must
- * have finished, and the contexts it was launched in must still exist. NULL is
- * allowed. */
+/* Unloads its images from every device and frees it. Work still running on a
+ * stream must have finished, and the contexts it was launched in must still
+ * exist. NULL is allowed. */
 QM_API void qm_library_destroy(qm_library *library);
 
 QM_API size_t qm_library_kernel_count(const qm_library *library);
@@ -124,6 +133,15 @@ QM_API int qm_library_kernel_at(const qm_library *library, size_t index,
                                 const qm_kernel **kernel);
 QM_API int qm_library_find(const qm_library *library, const char *name,
                            const qm_kernel **kernel);
+
+QM_API size_t qm_library_operator_count(const qm_library *library);
+QM_API int qm_library_operator_at(const qm_library *library, size_t index,
+                                  const qm_operator **op);
+QM_API int qm_library_find_operator(const qm_library *library, const char *name,
+                                    const qm_operator **op);
+
+/* The manifest, JSON text; lives with the library. */
+QM_API int qm_library_manifest(const qm_library *library, const char **text);
 
 /*--- What a kernel is ------------------------------------------------------*/
 
@@ -245,6 +263,71 @@ QM_API int qm_kernel_check(const qm_kernel *kernel, const qm_value *arguments,
  * nothing. */
 QM_API int qm_launch(const qm_kernel *kernel, const qm_value *arguments,
                      size_t count, const qm_launch_options *options);
+
+/*--- Operators -------------------------------------------------------------*/
+
+typedef struct qm_operator_info {
+  size_t size;
+  const char *name;
+  size_t kernel_count;
+} qm_operator_info;
+
+QM_API int qm_operator_get_info(const qm_operator *op, qm_operator_info *info);
+QM_API int qm_operator_kernel_at(const qm_operator *op, size_t index,
+                                 const qm_kernel **kernel);
+
+/* Which kernel a call runs: the first, in the order of the manifest, whose
+ * element types, static extents and lengths are those of the call and which has
+ * a variant for the device. Else QM_ERROR_NO_KERNEL, with a list of what there
+ * is. QM_VERBOSE=1 in the environment prints each choice the first time it is
+ * made, and why; QM_VERBOSE=2 prints it at every call. */
+QM_API int qm_operator_select(const qm_operator *op, const qm_value *arguments,
+                              size_t count, const qm_kernel **kernel);
+
+/* qm_operator_select, then qm_launch. */
+QM_API int qm_operator_launch(const qm_operator *op, const qm_value *arguments,
+                              size_t count, const qm_launch_options *options);
+
+/* qm_kernel_prepare for each of its kernels that runs on the device. */
+QM_API int qm_operator_prepare(const qm_operator *op, DLDevice device);
+
+/* Bytes of device memory that a call needs besides its arguments. A kernel of
+ * this version needs none: `bytes` is 0 for every valid call. */
+QM_API int qm_operator_workspace(const qm_operator *op,
+                                 const qm_value *arguments, size_t count,
+                                 size_t *bytes);
+
+/*--- Embedded libraries ----------------------------------------------------*/
+
+typedef struct qm_cpu_symbol {
+  const char *name; /* the manifest's "image" without "cpu:" */
+  qm_cpu_entry entry;
+} qm_cpu_symbol;
+
+/* What `qmc build --emit=lib` puts into an object file; the functions of NAME.h
+ * pass it on. Not for writing by hand. */
+typedef struct qm_embedded {
+  size_t size;
+  int64_t abi_version; /* QM_ABI_VERSION of the compiler */
+  const char *name;
+  const void *data; /* the package: manifest and images */
+  size_t bytes;
+  const qm_cpu_symbol *symbols;
+  size_t symbol_count;
+  void *state; /* the runtime's; NULL at first */
+} qm_embedded;
+
+/* The embedded library, made when first asked for and shared from then on;
+ * qm_embedded_close frees it, and qm_library_destroy does nothing to it. */
+QM_API int qm_embedded_open(qm_embedded *embedded, qm_library **library);
+
+/* Unloads and frees it; the next use makes it again. */
+QM_API int qm_embedded_close(qm_embedded *embedded);
+
+/* qm_operator_launch on its operator number `index`. */
+QM_API int qm_embedded_launch(qm_embedded *embedded, size_t index,
+                              const qm_value *arguments, size_t count,
+                              const qm_launch_options *options);
 
 #ifdef __cplusplus
 } /* extern "C" */

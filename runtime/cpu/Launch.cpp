@@ -4,6 +4,7 @@
 #include "runtime/Error.h"
 #include "runtime/Library.h"
 #include "runtime/ParallelTiles.h"
+#include "runtime/cpu/Level.h"
 
 #include <dlfcn.h>
 
@@ -39,20 +40,39 @@ int getEntry(const Variant &variant, qm_cpu_entry &entry) {
 
 } // namespace
 
-int qm::runtime::cpu::selectVariant(const qm_kernel &kernel,
-                                    const Variant *&variant) {
-  for (const Variant &candidate : kernel.variants)
-    if (candidate.format == ImageFormat::Cpu) {
-      variant = &candidate;
-      return QM_OK;
+const Variant *qm::runtime::cpu::findVariant(const Kernel &kernel) {
+  static const int host = hostLevel();
+  const Variant *found = nullptr;
+  int best = -1;
+  for (const Variant &candidate : kernel.variants) {
+    int level = levelOf(candidate.entry.target);
+    if (level > best && level <= host) {
+      best = level;
+      found = &candidate;
     }
+  }
+  return found;
+}
+
+int qm::runtime::cpu::selectVariant(const Kernel &kernel,
+                                    const Variant *&variant) {
+  variant = findVariant(kernel);
+  if (variant)
+    return QM_OK;
+  for (const Variant &candidate : kernel.variants)
+    if (candidate.entry.isCpu())
+      return fail(QM_ERROR_NO_IMAGE_FOR_DEVICE,
+                  "kernel '%s' is for CPUs of level %s, and this is none\n"
+                  "help: build it with --arch=generic-cpu as well",
+                  kernel.signature.kernel.c_str(),
+                  candidate.entry.target.c_str());
   return fail(QM_ERROR_NO_IMAGE_FOR_DEVICE,
               "kernel '%s' has no image for the CPU\nhelp: build it with "
               "--arch=cpu, or pass CUDA tensors",
               kernel.signature.kernel.c_str());
 }
 
-int qm::runtime::cpu::launch(const qm_kernel &kernel, const PackedCall &call,
+int qm::runtime::cpu::launch(const Kernel &kernel, const PackedCall &call,
                              unsigned threads) {
   const Variant *variant = nullptr;
   qm_cpu_entry entry = nullptr;
@@ -67,7 +87,7 @@ int qm::runtime::cpu::launch(const qm_kernel &kernel, const PackedCall &call,
   return QM_OK;
 }
 
-int qm::runtime::cpu::prepare(const qm_kernel &kernel) {
+int qm::runtime::cpu::prepare(const Kernel &kernel) {
   const Variant *variant = nullptr;
   qm_cpu_entry entry = nullptr;
   int status = selectVariant(kernel, variant);

@@ -3,21 +3,22 @@
 
 #include "runtime/PackArguments.h"
 
-struct qm_kernel;
-
 namespace qm::runtime {
+struct Kernel;
 struct Variant;
 } // namespace qm::runtime
 
 namespace qm::runtime::cpu {
 
-/// The kernel's CPU variant.
-int selectVariant(const qm_kernel &kernel, const Variant *&variant);
+/// The kernel's CPU variant of the highest level that runs here, or null.
+const Variant *findVariant(const Kernel &kernel);
+/// The same, or the status that says why there is none.
+int selectVariant(const Kernel &kernel, const Variant *&variant);
 
 /// Runs a call of at least one tile; returns when it is done.
-int launch(const qm_kernel &kernel, const PackedCall &call, unsigned threads);
+int launch(const Kernel &kernel, const PackedCall &call, unsigned threads);
 
 /// Opens the shared object, if the entry comes from one.
-int prepare(const qm_kernel &kernel);
+int prepare(const Kernel &kernel);
 
 } // namespace qm::runtime::cpu

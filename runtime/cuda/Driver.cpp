@@ -126,6 +126,12 @@ int qm::runtime::cuda::failCall(const Driver &driver, Result result,
   const char *name = nullptr, *words = nullptr;
   driver.getErrorName(result, &name);
   driver.getErrorString(result, &words);
+  if (result >= errorCaptureFirst && result <= errorCaptureLast)
+    return fail(QM_ERROR_STREAM_CAPTURE,
+                "%s: CUDA error %d, %s (%s)\nhelp: during capture launch on "
+                "the captured stream only, not on the default one; call "
+                "qm_operator_prepare before the capture",
+                what, result, name ? name : "unknown", words ? words : "");
   return fail(QM_ERROR_DRIVER_CALL,
               "%s: CUDA error %d, %s (%s)\nhelp: an earlier asynchronous "
               "failure can surface here; compute-sanitizer finds its source",

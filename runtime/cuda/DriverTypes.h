@@ -36,6 +36,13 @@ constexpr Result errorUnsupportedPtxVersion = 222;
 constexpr Result errorInvalidSource = 300;
 constexpr Result errorNotFound = 500;
 
+// CUresult: 900 to 908 are about streams that are captured into graphs
+constexpr Result errorCaptureFirst = 900;
+constexpr Result errorCaptureLast = 908;
+
+// CUstreamCaptureMode
+constexpr int captureModeRelaxed = 2;
+
 // CUdevice_attribute
 constexpr int multiprocessorCount = 16;
 constexpr int computeCapabilityMajor = 75;

@@ -1,4 +1,4 @@
-//===- ImageFormat.cpp - is this a cubin or PTX? --------------------------===//
+//===- ImageFormat.cpp - is this a cubin, PTX or a shared object? ---------===//
 
 #include "runtime/cuda/ImageFormat.h"
 
@@ -13,16 +13,14 @@ bool lieInside(uint64_t offset, uint64_t bytes, size_t total) {
   return offset <= total && bytes <= total - offset;
 }
 
-} // namespace
-
-bool qm::runtime::cuda::isCubin(std::string_view image) {
-  Elf64_Ehdr header;
+/// An ELF file of which every header, section and segment lies inside it.
+bool isWholeElf(std::string_view image, Elf64_Ehdr &header) {
   if (image.size() < sizeof header)
     return false;
   memcpy(&header, image.data(), sizeof header);
   if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != EM_CUDA)
+      header.e_ident[EI_DATA] != ELFDATA2LSB)
     return false;
   if (header.e_shnum == 0 || header.e_shentsize != sizeof(Elf64_Shdr) ||
       header.e_shstrndx >= header.e_shnum ||
@@ -44,6 +42,24 @@ bool qm::runtime::cuda::isCubin(std::string_view image) {
       return false;
   }
   return true;
+}
+
+} // namespace
+
+bool qm::runtime::cuda::isCubin(std::string_view image) {
+  Elf64_Ehdr header;
+  return isWholeElf(image, header) && header.e_machine == EM_CUDA;
+}
+
+bool qm::runtime::cuda::isSharedObject(std::string_view image) {
+#if defined(__x86_64__)
+  constexpr Elf64_Half machine = EM_X86_64;
+#else
+  constexpr Elf64_Half machine = EM_AARCH64;
+#endif
+  Elf64_Ehdr header;
+  return isWholeElf(image, header) && header.e_type == ET_DYN &&
+         header.e_machine == machine;
 }
 
 bool qm::runtime::cuda::isPtx(std::string_view image) {

@@ -12,7 +12,7 @@
 using namespace qm::runtime;
 using namespace qm::runtime::cuda;
 
-int qm::runtime::cuda::launch(const qm_kernel &kernel, const PackedCall &call,
+int qm::runtime::cuda::launch(const Kernel &kernel, const PackedCall &call,
                               void *streamHandle) {
   const Driver *driver = nullptr;
   const DeviceInfo *device = nullptr;
@@ -63,7 +63,7 @@ int qm::runtime::cuda::launch(const qm_kernel &kernel, const PackedCall &call,
   return QM_OK;
 }
 
-int qm::runtime::cuda::prepare(const qm_kernel &kernel, int ordinal) {
+int qm::runtime::cuda::prepare(const Kernel &kernel, int ordinal) {
   const Driver *driver = nullptr;
   const DeviceInfo *device = nullptr;
   const Variant *variant = nullptr;

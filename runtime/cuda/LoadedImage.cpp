@@ -3,8 +3,11 @@
 #include "runtime/cuda/LoadedImage.h"
 #include "runtime/Error.h"
 #include "runtime/Library.h"
+#include "runtime/LibraryBuilder.h"
+#include "runtime/Package.h"
 
 #include <memory>
+#include <string>
 
 using namespace qm::runtime;
 using namespace qm::runtime::cuda;
@@ -18,11 +21,13 @@ constexpr int64_t defaultSharedBytes = 48 * 1024;
 class Loader {
 public:
   Loader(const Driver &driver, const DeviceInfo &device, const Variant &variant)
-      : driver(driver), device(device), entry(variant.entry),
+      : driver(driver), device(device), entry(variant.entry), variant(variant),
         data(variant.data) {}
 
   int run(LoadedImage &image) {
-    int status = loadModule();
+    int status = unpackImage();
+    if (status == QM_OK)
+      status = loadModule();
     if (status == QM_OK)
       status = findFunction();
     if (status == QM_OK)
@@ -36,6 +41,24 @@ public:
 
 private:
   const char *name() const { return entry.image.c_str(); }
+
+  /// The driver copies what it loads: the unpacked image is needed just now.
+  int unpackImage() {
+    if (!variant.unpackedBytes)
+      return QM_OK;
+    if (int status = unpack(variant.data, variant.packedBytes,
+                            variant.unpackedBytes, name(), unpacked))
+      return status;
+    data = unpacked.c_str();
+    ImageFormat format;
+    int status = recogniseImage(entry, unpacked, format);
+    if (status != QM_OK || format == variant.format)
+      return status;
+    return fail(QM_ERROR_IMAGE_REJECTED,
+                "image '%s' is %s, the manifest says %s\nhelp: build the "
+                "library again",
+                name(), formatName(format), formatName(variant.format));
+  }
 
   int loadModule() {
     char log[2048] = "";
@@ -149,9 +172,31 @@ private:
   const Driver &driver;
   const DeviceInfo &device;
   const ManifestEntry &entry;
+  const Variant &variant;
+  std::string unpacked;
   const void *data;
   Module module = nullptr;
   Function function = nullptr;
+};
+
+/// Lets this thread load an image while a stream is captured into a graph: what
+/// is loaded outlives the graph, and loading is no work of a stream.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const Driver &driver) : driver(driver) {
+    if (driver.exchangeCaptureMode)
+      driver.exchangeCaptureMode(&mode);
+  }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+  ~RelaxedCapture() {
+    if (driver.exchangeCaptureMode)
+      driver.exchangeCaptureMode(&mode);
+  }
+
+private:
+  const Driver &driver;
+  int mode = captureModeRelaxed; ///< after the exchange: the thread's own
 };
 
 } // namespace
@@ -196,6 +241,7 @@ int LoadedImages::get(const Driver &driver, const DeviceInfo &device,
   if ((image = find(context, id)))
     return QM_OK;
   auto fresh = std::make_unique<LoadedImage>();
+  RelaxedCapture relaxed(driver);
   if (int status = Loader(driver, device, variant).run(*fresh))
     return status;
   fresh->context = context;

@@ -49,18 +49,25 @@ bool qm::runtime::cuda::parseTarget(std::string_view text, Target &target) {
   return target.suffix == 0 || target.suffix == 'a' || target.suffix == 'f';
 }
 
-int qm::runtime::cuda::selectVariant(const qm_kernel &kernel,
-                                     const DeviceInfo &device,
-                                     const Variant *&variant) {
+const Variant *qm::runtime::cuda::findVariant(const Kernel &kernel,
+                                              const DeviceInfo &device) {
+  const Variant *found = nullptr;
   int best = 0;
   for (const Variant &candidate : kernel.variants) {
     int suits = suitability(candidate, device);
     if (suits > best) {
       best = suits;
-      variant = &candidate;
+      found = &candidate;
     }
   }
-  if (best > 0)
+  return found;
+}
+
+int qm::runtime::cuda::selectVariant(const Kernel &kernel,
+                                     const DeviceInfo &device,
+                                     const Variant *&variant) {
+  variant = findVariant(kernel, device);
+  if (variant)
     return QM_OK;
   std::string present;
   for (const Variant &candidate : kernel.variants)

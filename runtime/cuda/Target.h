@@ -5,9 +5,8 @@
 
 #include <string_view>
 
-struct qm_kernel;
-
 namespace qm::runtime {
+struct Kernel;
 struct Variant;
 } // namespace qm::runtime
 
@@ -21,8 +20,11 @@ struct Target {
 };
 bool parseTarget(std::string_view text, Target &target);
 
-/// The variant that suits the device best (the order is qm_kernel_select's).
-int selectVariant(const qm_kernel &kernel, const DeviceInfo &device,
+/// The variant that suits the device best (the order is qm_kernel_select's), or
+/// null.
+const Variant *findVariant(const Kernel &kernel, const DeviceInfo &device);
+/// The same, or the status that says why there is none.
+int selectVariant(const Kernel &kernel, const DeviceInfo &device,
                   const Variant *&variant);
 
 } // namespace qm::runtime::cuda

@@ -99,6 +99,10 @@ OutputError qm::runtime::compareOutput(const CaseArgument &argument,
       at += index[d] * argument.strides[d] * size;
     double got = readElement(argument.dtype, storage.data() + at);
     double expected = argument.expected[i];
+    if (std::isnan(expected)) { // of no sequence: stays as it was
+      advance(index, argument.shape);
+      continue;
+    }
     double taken = share(got, expected, argument);
     if (taken > 1 && error.flaw.empty()) {
       char numbers[128];

@@ -134,7 +134,7 @@ TEST(Library, NullAndOutOfRangeArgumentsAreNamed) {
   qm_kernel_info info = {sizeof info, nullptr, 0, 0};
   size_t index = 0;
   constexpr int null = QM_ERROR_NULL_ARGUMENT;
-  expectError(qm_library_load(nullptr, &library), null, "manifest_path");
+  expectError(qm_library_load(nullptr, &library), null, "path is null");
   expectError(qm_library_load("x", nullptr), null, "library");
   expectError(qm_library_create(nullptr, 0, nullptr, 0, &library), null,
               "manifest");

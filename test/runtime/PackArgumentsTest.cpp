@@ -22,7 +22,9 @@ class PackArguments : public testing::Test {
 protected:
   std::unique_ptr<qm_library, void (*)(qm_library *)> library{
       probe::cpuLibrary(), qm_library_destroy};
-  const Signature &signature = probe::kernelOf(library.get())->signature;
+  const Kernel *kernel = static_cast<const Kernel *>(
+      findHandle(HandleKind::Kernel, probe::kernelOf(library.get())));
+  const Signature &signature = kernel->signature;
   PackedCall call;
 
   int pack(const std::vector<qm_value> &values) {
