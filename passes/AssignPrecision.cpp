@@ -3,6 +3,8 @@
 #include "passes/Overrides.h"
 #include "passes/Passes.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::passes;
@@ -17,6 +19,7 @@ namespace {
 /// The fields of #attn.precision while they are decided.
 struct Precision {
   Type qk, pv, p, score, stat, acc;
+  std::optional<bool> approximateTanh; ///< nothing: as each tanh says
 };
 
 Type parseFloatType(StringRef name, MLIRContext *context) {
@@ -29,6 +32,15 @@ Type parseFloatType(StringRef name, MLIRContext *context) {
   return {};
 }
 
+/// A tanh may be the machine's approximation (an absolute error of 2^-11) where
+/// its fast-math flags allow approximate functions.
+void allowApproximation(math::TanhOp tanh, bool allowed) {
+  auto flags = tanh.getFastmath() | arith::FastMathFlags::afn;
+  if (!allowed)
+    flags = flags ^ arith::FastMathFlags::afn;
+  tanh.setFastmath(flags);
+}
+
 /// The narrowest type that holds both exactly.
 Type wider(Type a, Type b) {
   return a == b ? a : Type(Float32Type::get(a.getContext()));
@@ -39,12 +51,18 @@ FailureOr<Precision> decide(attn::KernelOp kernel,
   MLIRContext *context = kernel.getContext();
   Type input = cast<RankedTensorType>(kernel.getQ().getType()).getElementType();
   Type f32 = Float32Type::get(context);
-  Precision precision{input, {}, input, f32, f32, f32};
+  Precision precision{input, {}, input, f32, f32, f32, std::nullopt};
   FailureOr<SmallVector<Override>> selected =
       selectOverrides(kernel, overrides, "precision");
   if (failed(selected))
     return failure();
   for (const Override &override : *selected) {
+    if (override.field == "tanh") {
+      if (override.value != "exact" && override.value != "approx")
+        return rejectValue(kernel, override, "exact, approx");
+      precision.approximateTanh = override.value == "approx";
+      continue;
+    }
     Type type = parseFloatType(override.value, context);
     if (!type)
       return rejectValue(kernel, override, "f16, bf16, f32");
@@ -63,7 +81,7 @@ FailureOr<Precision> decide(attn::KernelOp kernel,
       if (type != f32)
         return rejectValue(kernel, override, "f32");
     } else
-      return rejectField(kernel, override, "qk, pv, p, score, stat, acc");
+      return rejectField(kernel, override, "qk, pv, p, score, stat, acc, tanh");
   }
   // The product of P and V runs in a type that holds both.
   Type product = wider(precision.p, input);
@@ -84,6 +102,10 @@ struct AssignPrecision
     kernel.setPrecisionAttr(attn::PrecisionAttr::get(
         &getContext(), precision->qk, precision->pv, precision->p,
         precision->score, precision->stat, precision->acc));
+    if (precision->approximateTanh)
+      kernel.walk([&](math::TanhOp tanh) {
+        allowApproximation(tanh, *precision->approximateTanh);
+      });
     OpBuilder builder(&getContext());
     // An operand is cast where it is loaded: once a tile for q, once a block
     // for k and v.

@@ -5,8 +5,9 @@ using namespace mlir;
 using namespace qm;
 using namespace qm::sm90;
 
-/// Named barriers: 0 is the CTA's own.
-static constexpr int64_t firstTurn = 1;
+/// Named barriers: 0 is the CTA's own, then one for each consumer's turn (two),
+/// then one for the threads of each consumer (up to three).
+static constexpr int64_t firstTurn = 1, firstConsumer = 3;
 
 void Ring::initialize() const {
   for (int64_t stage = 0; stage < stages; ++stage) {
@@ -79,6 +80,10 @@ void Turns::leave() const {
                              state.i32(2 * firstTurn + 1) -
                                  (state.thread.warpgroup + (firstTurn - 1)),
                              2 * warpgroupThreads);
+}
+
+void qm::sm90::syncConsumer(KernelState &state, Int consumer) {
+  nvvm::syncNamedBarrier(state.b, consumer + firstConsumer, warpgroupThreads);
 }
 
 void Staged::initialize() const {

@@ -69,6 +69,9 @@ private:
   KernelState &state;
 };
 
+/// Waits for all threads of the consumer (i32, from 0).
+void syncConsumer(KernelState &state, Int consumer);
+
 /// Between a consumer (i32, from 0) and the warp that stores for it, a barrier
 /// for each query buffer: the consumer has staged its rows of the output there.
 /// It cannot complete twice unseen: the buffer is filled again only after the

@@ -40,6 +40,7 @@ struct StepState {
             ///< not issued yet
   Statistics statistics;
   Cursor cursor; ///< of the block under way, in the rings of keys and of values
+  Int present;   ///< of its values, the rows that may be used; null: all
   KeyBlock next; ///< the block after it
   KeyBlockList::Position position;
 
@@ -61,7 +62,10 @@ void StepState::visit(LocBuilder &b, Visitor visitor) {
       visitor(value);
   visitor(statistics.grew);
   visitor(next.full);
-  for (Int *integer : {&cursor.stage, &cursor.round, &next.firstKey}) {
+  for (Int *integer :
+       {&cursor.stage, &cursor.round, &present, &next.firstKey}) {
+    if (!*integer)
+      continue;
     Value value = *integer;
     visitor(value);
     *integer = Int(b, value);
@@ -117,6 +121,7 @@ private:
   TileState border(TileState &tile, StepState &steps, const Upcoming &upcoming,
                    bool masked);
   void lastProduct(TileState &tile, StepState &steps);
+  void issueAccumulate(StepState &steps, Cursor values);
 
   Block *newBlock(ValueRange like);
   void jump(Block *to, ValueRange values) {
@@ -182,6 +187,7 @@ StepState Consumer::beginBlocks(TileState &tile, Fragment &scores,
           {},
           startSoftmax(state, scores),
           cursor,
+          tile.blocks->presentRows(from.block),
           next,
           std::move(position)};
 }
@@ -207,6 +213,18 @@ StepState Consumer::firstBlock(TileState &tile, const Upcoming &from,
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// Issues the product of the block under way, whose values are in the buffer at
+/// `values`. A probability of 0 times a NaN past a captured length would be
+/// NaN: what lies there becomes 0 before. Both consumers write the same zeros.
+void Consumer::issueAccumulate(StepState &steps, Cursor values) {
+  rings.value.waitFull(values);
+  if (steps.present)
+    emitIf(b, steps.present.lessThan(state.plan.tileN), [&] {
+      clearRows(state, rings.valueBuffer(values), steps.present, consumer);
+    });
+  products.issueAccumulate(steps.accumulator, steps.p, values);
+}
+
 void Consumer::step(TileState &tile, StepState &steps, bool masked) {
   Cursor before = steps.cursor;
   KeyBlock block = steps.next;
@@ -217,9 +235,9 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
                                          steps.cursor);
   rescale(state, steps.accumulator,
           steps.statistics); // in the shadow of the scores
-  rings.value.waitFull(before);
-  products.issueAccumulate(steps.accumulator, steps.p, before);
+  issueAccumulate(steps, before);
   turns.leave();
+  steps.present = tile.blocks->presentRows(block);
   steps.next = tile.blocks->next(steps.position, block);
   products.waitForScores(scores, /*accumulationUnderWay=*/true);
   rings.key.release(leader, steps.cursor);
@@ -248,8 +266,7 @@ TileState Consumer::border(TileState &tile, StepState &steps,
   Fragment scores =
       products.issueScores(queryRows(state, then.query, consumer), cursor);
   rescale(state, steps.accumulator, steps.statistics);
-  rings.value.waitFull(before);
-  products.issueAccumulate(steps.accumulator, steps.p, before);
+  issueAccumulate(steps, before);
   turns.leave();
   products.waitForScores(scores, /*accumulationUnderWay=*/true);
   rings.key.release(leader, cursor);
@@ -269,8 +286,7 @@ TileState Consumer::border(TileState &tile, StepState &steps,
 void Consumer::lastProduct(TileState &tile, StepState &steps) {
   turns.enter();
   rescale(state, steps.accumulator, steps.statistics);
-  rings.value.waitFull(steps.cursor);
-  products.issueAccumulate(steps.accumulator, steps.p, steps.cursor);
+  issueAccumulate(steps, steps.cursor);
   turns.leave();
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, steps.cursor);

@@ -35,11 +35,42 @@ Rings::Rings(KernelState &state)
                state.plan.keyBytes()),
       loadValues(state, value, state.valueMap, state.program.values,
                  state.plan.tileN, state.plan.valueDim,
-                 state.plan.valueOffset(), state.plan.valueBytes()) {}
+                 state.plan.valueOffset(), state.plan.valueBytes()),
+      state(state) {}
+
+Int Rings::valueBuffer(Cursor cursor) const {
+  return state.shared + state.plan.valueOffset() +
+         cursor.stage * state.plan.valueBytes();
+}
 
 Int qm::sm90::queryRows(KernelState &state, Cursor query, Int consumer) {
   const Plan &plan = state.plan;
   return state.shared + plan.queryOffset() +
          query.stage * plan.queryBufferBytes() +
          consumer * (consumerRows * panelRowBytes);
+}
+
+void qm::sm90::clearRows(KernelState &state, Int buffer, Int first,
+                         Int consumer) {
+  LocBuilder &b = state.b;
+  constexpr int64_t chunkBytes = 8, chunks = panelRowBytes / chunkBytes;
+  Value zero = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
+  Int thread = state.thread.inGroup;
+  Int column = thread % chunks * chunkBytes;
+  // Whole rows: the swizzle only moves what is inside one.
+  emitWhile(
+      b, {first.max(state.i32(0)) + thread / chunks},
+      [&](ValueRange v) -> Value {
+        return Int(b, v[0]).lessThan(state.plan.tileN);
+      },
+      [&](ValueRange v) -> Values {
+        Int row(b, v[0]);
+        Int address = buffer + row * panelRowBytes + column;
+        for (int64_t panel = 0; panel < panels(state.plan.valueDim); ++panel)
+          nvvm::storeShared64(b, address,
+                              panel * state.plan.tileN * panelRowBytes, zero);
+        return {row + warpgroupThreads / chunks};
+      });
+  nvvm::fenceAsyncProxy(b);
+  syncConsumer(state, consumer);
 }

@@ -44,10 +44,19 @@ struct Rings {
   TileLoader loadQuery, loadKeys, loadValues;
 
   explicit Rings(KernelState &state);
+  /// The address of the value tile at `cursor`.
+  Int valueBuffer(Cursor cursor) const;
+
+private:
+  KernelState &state;
 };
 
 /// The address of the 64 rows of a consumer (i32, from 0) in query buffer
 /// `query`.
 Int queryRows(KernelState &state, Cursor query, Int consumer);
+
+/// Consumer, all threads: zeros in the rows of the value tile at `buffer` from
+/// `first` on, there for the products that follow.
+void clearRows(KernelState &state, Int buffer, Int first, Int consumer);
 
 } // namespace qm::sm90

@@ -12,17 +12,49 @@ unsigned KeyBlockList::positionSize(KernelState &state) {
   return state.program.loop.getClassify().empty() ? 0 : 3;
 }
 
-KeyBlockList::KeyBlockList(KernelState &state, Tile &tile)
-    : state(state), tile(tile), alwaysMasked(state.program.hasMask()) {
-  Region &classify = state.program.loop.getClassify();
-  if (classify.empty())
-    return;
-  alwaysMasked = false;
+/// An element-wise region for whole tiles: no argument is a row or a column.
+static std::unique_ptr<sm80::ElementRegion>
+tileRegion(KernelState &state, Tile &tile, Region &body) {
   constexpr unsigned none = ~0u;
-  region = std::make_unique<sm80::ElementRegion>(
-      classify, sm80::ElementRegion::Roles{none, none}, state.arguments,
+  auto region = std::make_unique<sm80::ElementRegion>(
+      body, sm80::ElementRegion::Roles{none, none}, state.arguments,
       tile.scalars, nullptr);
   region->emitUniform(state.b);
+  return region;
+}
+
+KeyBlockList::KeyBlockList(KernelState &state, Tile &tile)
+    : state(state), tile(tile), alwaysMasked(state.program.hasMask()) {
+  attn::KeyBlocksOp loop = state.program.loop;
+  if (loop.getClassify().empty())
+    return;
+  alwaysMasked = false;
+  region = tileRegion(state, tile, loop.getClassify());
+  begin = state.i32(0);
+  end = (state.extent(Extent::Key) + (state.plan.tileN - 1)) / state.plan.tileN;
+  if (!loop.getBounds().empty())
+    readBounds(loop.getBounds());
+}
+
+void KeyBlockList::readBounds(Region &bounds) {
+  LocBuilder &b = state.b;
+  Int keys = state.extent(Extent::Key), zero = state.i32(0);
+  SmallVector<Value> range =
+      tileRegion(state, tile, bounds)->emit(b, {tile.row, lastRow()}, 0, 0);
+  // The last key may be the largest i32.
+  Int endKey = (Int(b, range[1]).min(keys - 1) + 1).max(zero);
+  begin = Int(b, range[0]).max(zero) / state.plan.tileN;
+  end = (endKey + (state.plan.tileN - 1)) / state.plan.tileN;
+  if (state.program.readsLengths())
+    lengthEnd = endKey;
+}
+
+Int KeyBlockList::lastRow() {
+  return (tile.row + state.plan.tileM).min(state.extent(Extent::Query)) - 1;
+}
+
+Int KeyBlockList::presentRows(KeyBlock block) {
+  return lengthEnd ? lengthEnd - block.firstKey : Int();
 }
 
 /// All keys of the block are there.
@@ -52,8 +84,8 @@ KeyBlock KeyBlockList::first(Position &position) {
     position.clear();
     return orAbsent(nextOfAll(state.i32(0)));
   }
-  // The chunk of 32 blocks before the first, with nothing left in it.
-  position = {state.i32(-lanes), state.i32(0), state.i32(0)};
+  // The chunk of 32 blocks after the last, with nothing left in it.
+  position = {(end + (lanes - 1)) & -lanes, state.i32(0), state.i32(0)};
   return orAbsent(nextClassified(position));
 }
 
@@ -68,38 +100,38 @@ std::pair<Value, Value> KeyBlockList::classify(Int base) {
   LocBuilder &b = state.b;
   const Plan &plan = state.plan;
   Int keys = state.extent(Extent::Key);
-  Int queries = state.extent(Extent::Query);
-  Int firstKey = (base + state.thread.lane) * plan.tileN;
+  Int block = base + state.thread.lane;
+  Int firstKey = block * plan.tileN;
   Int lastKey = (firstKey + plan.tileN).min(keys) - 1;
-  Int lastRow = (tile.row + plan.tileM).min(queries) - 1;
   SmallVector<Value> kinds =
-      region->emit(b, {tile.row, lastRow, firstKey, lastKey}, 0, 0);
-  Value needed = arith::AndIOp::create(b, kinds[0], firstKey.lessThan(keys));
+      region->emit(b, {tile.row, lastRow(), firstKey, lastKey}, 0, 0);
+  Value needed = arith::AndIOp::create(b, kinds[0], block.lessThan(end));
   Value full = arith::AndIOp::create(b, kinds[1], isWhole(firstKey));
   return {nvvm::ballot(b, needed), nvvm::ballot(b, full)};
 }
 
 KeyBlock KeyBlockList::nextClassified(Position &position) {
   LocBuilder &b = state.b;
-  Int keys = state.extent(Extent::Key);
   // Read on until a chunk has a needed block or there are no more chunks.
   position = emitWhile(
       b, position,
       [&](ValueRange values) -> Value {
         Int base(b, values[0]), needed(b, values[1]);
-        Value more = ((base + lanes) * state.plan.tileN).lessThan(keys);
-        return arith::AndIOp::create(b, needed.equals(0), more);
+        return arith::AndIOp::create(b, needed.equals(0), begin.lessThan(base));
       },
       [&](ValueRange values) -> Values {
-        Int base = Int(b, values[0]) + lanes;
+        Int base = Int(b, values[0]) - lanes;
         region->startBlock();
         auto [needed, full] = classify(base);
         return {base, needed, full};
       });
   Int base(b, position[0]), needed(b, position[1]), full(b, position[2]);
-  Int bit(b, math::CountTrailingZerosOp::create(b, needed)); // 32 if none
+  // The highest bit that is set; where none is, which it is does not matter.
+  Int bit = (state.i32(lanes - 1) -
+             Int(b, math::CountLeadingZerosOp::create(b, needed))) &
+            (lanes - 1);
   Int firstKey(b, arith::SelectOp::create(b, needed.equals(0), state.i32(-1),
                                           (base + bit) * state.plan.tileN));
-  position[1] = needed & (needed - 1);
-  return {firstKey, ((full >> (bit & 31)) & 1).equals(1)};
+  position[1] = needed & (state.i32(-1) ^ (state.i32(1) << bit));
+  return {firstKey, ((full >> bit) & 1).equals(1)};
 }

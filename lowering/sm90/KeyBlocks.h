@@ -1,7 +1,13 @@
-// Which key blocks a query tile needs, in ascending order. Producer and
-// consumers each go through the list by themselves and find the same blocks:
-// under a mask the classify region (the mask lifted to intervals) is run for 32
-// blocks at a time, one a lane, and two ballots give the list of all 32.
+// Which key blocks a query tile needs. Producer and consumers each go through
+// the list by themselves and find the same blocks: under a mask the classify
+// region (the mask lifted to intervals) is run for 32 blocks at a time, one a
+// lane, and two ballots give the list of all 32. The bounds region (the mask
+// solved for the key) says where the list begins and ends.
+//
+// Without a mask blocks come in ascending order, with one in descending order:
+// tiles that run together, whose ends differ, then read different keys at a
+// time, and scores that fall with the distance (ALiBi, say) begin with their
+// maximum, so that nothing has to be rescaled.
 //
 // Every tile has at least one block: where no key may be kept it is an absent
 // one, past the last key. Tensor copies fill it with zeros without reading
@@ -35,17 +41,28 @@ public:
   KeyBlock first(Position &position);
   KeyBlock next(Position &position, KeyBlock current);
 
+  /// Rows of the block's keys and values that may be used, where a captured
+  /// length ends them: what lies behind it in memory may be anything. May be
+  /// negative, or more than a block has. Null where only the extent ends them,
+  /// past which tensor copies write zeros.
+  Int presentRows(KeyBlock block);
+
 private:
   KeyBlock nextOfAll(Int firstKey);
   KeyBlock nextClassified(Position &position);
   std::pair<mlir::Value, mlir::Value> classify(Int base);
   mlir::Value isWhole(Int firstKey);
   KeyBlock orAbsent(KeyBlock block);
+  void readBounds(mlir::Region &bounds);
+  Int lastRow();
 
   KernelState &state;
   Tile &tile;
   bool alwaysMasked; ///< a mask without classification: no block counts as full
   std::unique_ptr<sm80::ElementRegion> region;
+  /// Blocks before `begin` and from `end` on have no row that keeps a key.
+  Int begin, end;
+  Int lengthEnd; ///< the first key past a captured length; null: there is none
 };
 
 } // namespace qm::sm90

@@ -21,6 +21,11 @@ bool Program::hasMask() const {
                       [](Operation *op) { return isa<attn::MaskOp>(op); });
 }
 
+bool Program::readsLengths() {
+  Region &bounds = loop.getBounds();
+  return !bounds.empty() && !bounds.front().getOps<attn::LoadOp>().empty();
+}
+
 /// Fills `slot` with `op`; a second operation of its kind is refused.
 template <class Op>
 static LogicalResult takeOnce(Op &slot, Op op) {
@@ -45,7 +50,9 @@ static LogicalResult takeFrame(Program &program) {
     else if (auto store = dyn_cast<attn::StoreTileOp>(op))
       taken = takeOnce(store.getDestination() == program.kernel.getO()
                            ? program.storeOutput
-                           : program.storeLse,
+                       : store.getDestination() == program.kernel.getLse()
+                           ? program.storeLse
+                           : program.storeMax,
                        store);
     else if (isa<attn::MapOp, attn::CastOp>(op))
       taken = unsupported(&op) << op.getName()
@@ -170,7 +177,11 @@ static LogicalResult checkFlow(Program &program) {
       succeeded(check(normalize,
                       !program.storeLse ||
                           program.storeLse.getTile() == normalize.getLse(),
-                      "the second output is the lse")));
+                      "the output `lse` is the lse")) &&
+      succeeded(check(normalize,
+                      !program.storeMax ||
+                          program.storeMax.getTile() == normalize.getRowMax(),
+                      "the last output is the row maximum")));
 }
 
 /// Refuses operations of regions that have no machine code, at the user's line.

@@ -24,13 +24,17 @@ struct Program {
 
   attn::NormalizeOp normalize;
   attn::StoreTileOp storeOutput;
-  attn::StoreTileOp storeLse; ///< null: no lse asked for
+  attn::StoreTileOp storeLse, storeMax; ///< null: not asked for
 
   float exponentFactor; ///< of the base-2 exponent: scores times this are in
                         ///< log2 units
 
   /// Whether the chain holds an attn.mask.
   bool hasMask() const;
+  /// Whether the mask's bounds come from a captured buffer: lengths, past which
+  /// memory may hold anything. Otherwise every key below Skv is one, and the
+  /// bounds only save work.
+  bool readsLengths();
   /// Whether late query tiles may need more keys than early ones.
   bool longestFirst() { return !loop.getClassify().empty(); }
 
