@@ -47,7 +47,10 @@ def _libraries():
 def find_qmc():
     """The compiler's path, or None."""
     named = os.environ.get("QM_QMC")
-    return (shutil.which(named) or named) if named else shutil.which("qmc")
+    found = shutil.which(named or "qmc")
+    if named and not found:
+        raise CompilerNotFound(f"QM_QMC names {named}, which is no program\nhelp: set it to qmc, or unset it to use that of PATH")
+    return found
 
 
 def cache_folder():

@@ -157,6 +157,18 @@ class Kernel:
         options = LaunchOptions(ctypes.sizeof(LaunchOptions), stream or None, threads, 0)
         runtime().launch(self._handle, values, count, options)
 
+    def bind(self, tensors, numbers):
+        """Buffers and scalars given in the kernel's order, by name."""
+        tensors, numbers = iter(tensors), iter(numbers)
+        try:
+            bound = {a.name: next(tensors if a.is_tensor else numbers) for a in self._captures}
+        except StopIteration:
+            bound = {}
+        if len(bound) != len(self._captures) or next(tensors, None) is not None or next(numbers, None) is not None:
+            needed = ", ".join(f"{a.name} ({self._describe(a)})" for a in self._captures) or "none"
+            raise TypeError(f"kernel '{self.name}' needs other buffers and scalars: {needed}")
+        return bound
+
     def _capture(self, argument, captures):
         if argument.name not in captures:
             raise TypeError(f"kernel '{self.name}' needs {argument.name}=, {self._describe(argument)}")

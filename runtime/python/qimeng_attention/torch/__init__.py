@@ -1,0 +1,11 @@
+"""PyTorch: drop-in functions and the operators behind them.
+
+    from qimeng_attention.torch import flex_attention, scaled_dot_product_attention
+
+torch.ops.qimeng.attention(q, k, v, captures, scalars, program) runs the program of a Spec (Spec.content).
+"""
+
+from .functional import flex_attention, scaled_dot_product_attention
+from .operator import program_of
+
+__all__ = ["flex_attention", "program_of", "scaled_dot_product_attention"]

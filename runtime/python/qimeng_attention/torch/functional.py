@@ -1,0 +1,157 @@
+"""Drop-in functions: `scaled_dot_product_attention` and `flex_attention` with PyTorch's arguments.
+
+They work on the CPU and on CUDA devices, eagerly, under torch.compile(fullgraph=True) and in CUDA graphs. Inference only.
+"""
+
+import torch
+
+from ..catalogue import TOP_LEFT
+from ..masks import causal
+from ..spec import Spec
+from .capture import describe, rebuild
+from .operator import dtype_name, program_of
+
+_traced = {}
+
+
+@torch.compiler.assume_constant_result
+def _trace(heads, kv_heads, head_dim, value_head_dim, dtype, scale, return_lse, score, mask, additive):
+    """(text, which tensors of score's and then mask's are its captures) of a spec, traced once for each description.
+
+    additive: None, or what an attn_mask of scaled_dot_product_attention does: "causal", "bool", "bias".
+    """
+    key = (heads, kv_heads, head_dim, value_head_dim, dtype, scale, return_lse, score, mask, additive)
+    if key not in _traced:
+        score_mod, score_buffers = rebuild(score)
+        mask_mod, mask_buffers = rebuild(mask)
+        # Each numbers its buffers from 0; in the spec they have one sequence.
+        buffers = score_buffers + mask_buffers
+        for number, buffer in enumerate(buffers):
+            buffer.argument.name = f"x{number}"
+        if additive == "causal":
+            mask_mod = causal(TOP_LEFT)
+        elif additive == "bool":
+            mask_mod = _gather_mask(mask_mod)
+        elif additive == "bias":
+            score_mod = _gather_bias(score_mod)
+        spec = Spec(
+            heads=heads, kv_heads=kv_heads, head_dim=head_dim, value_head_dim=value_head_dim, dtype=dtype_name(dtype), scale=scale,
+            return_lse=return_lse, score_mod=score_mod, mask=mask_mod,
+        )  # fmt: skip
+        program_of(spec.content, spec)
+        positions = {id(buffer.argument): at for at, buffer in enumerate(buffers)}
+        if any(id(argument) not in positions for argument in spec.arguments):
+            raise TypeError("a scalar or buffer without a tensor in a score_mod or mask_mod: let it read a tensor (of one element)")
+        order = tuple(positions[id(argument)] for argument in spec.arguments)
+        _traced[key] = spec.content, order
+    return _traced[key]
+
+
+def _gather_mask(buffer):
+    return lambda b, h, i, j: buffer[b, h, i, j]
+
+
+def _gather_bias(buffer):
+    return lambda s, b, h, i, j: s + buffer[b, h, i, j]
+
+
+def _run(q, k, v, score, mask, additive, scale, return_lse, tensors):
+    text, order = _trace(
+        q.shape[1], k.shape[1], q.shape[3], v.shape[3], q.dtype, scale, return_lse, score, mask, additive
+    )  # fmt: skip
+    captures = []
+    for at in order:
+        tensor = tensors[at]
+        captures.append(tensor.reshape(1) if tensor.dim() == 0 else tensor)
+    return torch.ops.qimeng.attention(q, k, v, captures, [], text)
+
+
+def _check_heads(q, k, v, enable_gqa):
+    if q.dim() != 4 or k.dim() != 4 or v.dim() != 4:
+        raise ValueError("query, key and value are [batch, heads, sequence, head dim]")
+    if q.shape[1] != k.shape[1] and not enable_gqa:
+        raise ValueError(
+            f"query has {q.shape[1]} heads and key has {k.shape[1]}: pass enable_gqa=True if each key head serves several query heads"
+        )
+
+
+def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False, *, mask_mod=None):
+    """torch.nn.attention.flex_attention.flex_attention for inference, without BlockMask: the compiler finds the blocks itself.
+
+    query [B, Hq, Sq, E], key [B, Hkv, Skv, E], value [B, Hkv, Skv, Ev] of f16, bf16 or f32; gives [B, Hq, Sq, Ev], or that and
+    lse (natural logarithm, f32 [B, Hq, Sq]) with return_lse.
+
+    score_mod(score, b, h, q_idx, kv_idx), mask_mod(b, h, q_idx, kv_idx): written as for PyTorch, with torch.where, torch.tanh, ...;
+        they may read tensors and numbers of their closure, of their module, and attributes of objects in the closure. Numbers are
+        constants of the kernel, tensors are not. Functions of qimeng_attention.masks and .scores do as well.
+    block_mask: a BlockMask gives its mask_mod; its block lists are not used.
+    scale: default 1 / sqrt(E). enable_gqa: allow fewer heads in key and value.
+
+    A row without keys gives 0 and lse = -inf. Requires no gradient: backward raises NotImplementedError.
+    """
+    _check_heads(query, key, value, enable_gqa)
+    if block_mask is not None:
+        if mask_mod is not None:
+            raise ValueError("pass mask_mod or block_mask, not both")
+        mask_mod = _mask_mod_of(block_mask, query, key)
+    tensors = []
+    score = describe(score_mod, tensors)
+    mask = describe(mask_mod, tensors)
+    o, lse = _run(query, key, value, score, mask, None, None if scale is None else float(scale), bool(return_lse), tensors)
+    return (o, lse) if return_lse else o
+
+
+def _mask_mod_of(block_mask, query, key):
+    if not hasattr(block_mask, "mask_mod"):
+        return block_mask  # a function: what mask_mod= takes
+    lengths = block_mask.seq_lengths
+    if lengths[0] != query.shape[2] or lengths[1] != key.shape[2]:
+        raise ValueError(
+            f"block_mask was made for lengths {tuple(lengths)}, query and key have {query.shape[2]} and {key.shape[2]}: pass "
+            "mask_mod=, which fits every length"
+        )
+    if block_mask.mask_mod.__name__ == "noop_mask":
+        raise NotImplementedError("block_mask says what to keep by its block lists only: pass a mask_mod that says it for pairs")
+    return block_mask.mask_mod
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    """torch.nn.functional.scaled_dot_product_attention for inference.
+
+    query [..., Hq, L, E], key [..., Hkv, S, E], value [..., Hkv, S, Ev] with two to four dimensions, of f16, bf16 or f32.
+    attn_mask: broadcastable to [..., Hq, L, S]; bool (True: kept) or floating (added to the scores).
+    is_causal: query i sees keys 0 ... i (aligned at the top left, as in PyTorch).
+    dropout_p: only 0.
+
+    A row without keys gives 0. A dense attn_mask is read element by element: where a rule says it, flex_attention with a mask_mod
+    skips what the rule excludes.
+    """
+    if dropout_p != 0.0:
+        raise NotImplementedError("dropout is for training: dropout_p must be 0")
+    if attn_mask is not None and is_causal:
+        raise ValueError("attn_mask and is_causal together are ambiguous: put the causal part into attn_mask")
+    rank = query.dim()
+    if rank < 2 or rank > 4:
+        raise ValueError(f"query has {rank} dimensions; 2 to 4 are supported")
+    q, k, v = _to_4d(query), _to_4d(key), _to_4d(value)
+    _check_heads(q, k, v, enable_gqa)
+    tensors, additive = [], None
+    nothing = describe(None, tensors)
+    score, mask = nothing, nothing
+    if is_causal:
+        additive = "causal"
+    elif attn_mask is not None:
+        full = attn_mask.expand(q.shape[:-1] + k.shape[2:3]) if rank == 4 else _to_4d(attn_mask.expand(query.shape[:-1] + key.shape[-2:-1]))
+        if attn_mask.dtype == torch.bool:
+            additive, mask = "bool", describe(full, tensors)
+        else:
+            additive, score = "bias", describe(full, tensors)
+    o, _ = _run(q, k, v, score, mask, additive, None if scale is None else float(scale), False, tensors)
+    return o.reshape(query.shape[:-1] + value.shape[-1:]) if rank < 4 else o
+
+
+def _to_4d(tensor):
+    """[L, E] and [N, L, E] with one head."""
+    if tensor.dim() == 2:
+        return tensor[None, None]
+    return tensor[:, None] if tensor.dim() == 3 else tensor

@@ -1,0 +1,151 @@
+"""torch.ops.qimeng.attention and attention_out: kernels as operators of PyTorch.
+
+An operator gets the program itself, the text of a spec (Spec.content): a graph that holds it can be saved, and needs only a kernel
+for that text where it runs, from a registered library, the cache or qmc. Inference only: the backward pass is an error that says so.
+"""
+
+import hashlib
+
+import torch
+
+from .. import compiler
+from ..tensors import CPU, CUDA, Tensor, register_reader
+
+_DTYPES = {
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.float32: "f32",
+    torch.float64: "f64",
+    torch.bool: "i1",
+    torch.uint8: "i1",
+    torch.int8: "i8",
+    torch.int16: "i16",
+    torch.int32: "i32",
+    torch.int64: "i64",
+}
+_DEVICES = {"cpu": CPU, "cuda": CUDA}
+
+
+def dtype_name(dtype):
+    """ "bf16" and the like; TypeError where no kernel takes such elements."""
+    if dtype not in _DTYPES:
+        raise TypeError(f"no kernel takes elements of {dtype}")
+    return _DTYPES[dtype]
+
+
+def _read(tensor):
+    device = tensor.device
+    if device.type not in _DEVICES:
+        raise TypeError(f"a tensor is on {device}; kernels run on the CPU and on CUDA devices")
+    if tensor.layout != torch.strided:
+        raise TypeError(f"a tensor has the layout {tensor.layout}; kernels take strided ones")
+    return Tensor(
+        tensor.data_ptr(), tensor.shape, tensor.stride(), dtype_name(tensor.dtype), (_DEVICES[device.type], device.index or 0), tensor
+    )
+
+
+register_reader(torch.Tensor, _read)
+register_reader(torch.nn.Parameter, _read)
+
+
+class _Program:
+    """A text as what `compiler` takes. `spec` is the Spec it came from, if that was traced in this process: it knows the lines."""
+
+    def __init__(self, text, spec=None):
+        self.key = spec.key if spec else hashlib.sha256(text.encode()).hexdigest()[:16]
+        self.name = f"attention_{self.key}"
+        self.mlir = spec.mlir if spec else text.replace("@attention(", f"@{self.name}(", 1)
+        self.has_lse = "%o, %lse = " in text
+        self._kernels = {}
+
+    def kernel(self, device):
+        kernel = self._kernels.get(device)
+        if kernel is None:
+            kernel = self._kernels[device] = compiler.kernel_for(self, device)
+        return kernel
+
+
+_programs = {}
+
+
+def program_of(text, spec=None):
+    program = _programs.get(text)
+    if program is None:
+        program = _programs[text] = _Program(text, spec)
+    return program
+
+
+def _results(q, v, has_lse):
+    """New results: o in q's order of dimensions where that is [B, H, S, D] or [B, S, H, D]; without lse an empty tensor."""
+    batch, heads, rows, _ = q.shape
+    width = v.shape[3]
+    if not q.is_contiguous() and q.transpose(1, 2).is_contiguous():
+        o = q.new_empty(batch, rows, heads, width).transpose(1, 2)
+    else:
+        o = q.new_empty(batch, heads, rows, width)
+    return o, q.new_empty((batch, heads, rows) if has_lse else (0,), dtype=torch.float32)
+
+
+def _launch(q, k, v, captures, scalars, program, out, lse):
+    device = q.device
+    if device.type == "cuda":
+        stream = torch.cuda.current_stream(device).cuda_stream
+        kernel = program.kernel((CUDA, device.index or 0))
+    else:
+        stream = 0
+        kernel = program.kernel((CPU, 0))
+    tensors = {"q": _read(q), "k": _read(k), "v": _read(v), "o": _read(out)}
+    if program.has_lse:
+        tensors["lse"] = _read(lse)
+    kernel.launch(tensors, kernel.bind(captures, scalars), stream)
+
+
+_library = torch.library.Library("qimeng", "DEF")
+_library.define(
+    "attention(Tensor q, Tensor k, Tensor v, Tensor[] captures, float[] scalars, str program) -> (Tensor, Tensor)",
+    tags=(torch.Tag.pt2_compliant_tag,),
+)
+_library.define(
+    "attention_out(Tensor q, Tensor k, Tensor v, Tensor[] captures, float[] scalars, str program, Tensor(a!) out, Tensor(b!)? lse)"
+    " -> ()",
+    tags=(torch.Tag.pt2_compliant_tag,),
+)
+
+
+def _attention(q, k, v, captures, scalars, program):
+    program = program_of(program)
+    o, lse = _results(q, v, program.has_lse)
+    _launch(q, k, v, captures, scalars, program, o, lse)
+    return o, lse
+
+
+def _attention_out(q, k, v, captures, scalars, program, out, lse):
+    program = program_of(program)
+    if program.has_lse and lse is None:
+        raise ValueError("this program returns lse: pass a tensor for it, f32 [B, Hq, Sq]")
+    _launch(q, k, v, captures, scalars, program, out, lse)
+
+
+for _key in ("CPU", "CUDA"):
+    _library.impl("attention", _attention, _key)
+    _library.impl("attention_out", _attention_out, _key)
+
+
+@torch.library.register_fake("qimeng::attention", lib=_library)
+def _(q, k, v, captures, scalars, program):
+    return _results(q, v, program_of(program).has_lse)
+
+
+@torch.library.register_fake("qimeng::attention_out", lib=_library)
+def _(q, k, v, captures, scalars, program, out, lse):
+    return None
+
+
+def _backward(context, *gradients):
+    raise NotImplementedError(
+        "the backward pass of qimeng::attention does not exist yet: call it under torch.no_grad(), or use PyTorch's attention for "
+        "training"
+    )
+
+
+torch.library.register_autograd("qimeng::attention", _backward, lib=_library)
