@@ -2,6 +2,7 @@
 """Runs the kernels of qm-gpu-kernels on the GPU and compares them with float64.
 
 usage: check_kernels.py FOLDER check [SUBSTRING]    errors against float64, beside an unfused f32-accumulate reference
+       check_kernels.py FOLDER launches [SUBSTRING] 1000 launches back to back, then on 8 streams at once: the same bits
        check_kernels.py FOLDER bench [SUBSTRING]    TFLOP/s beside torch's FlashAttention (4 B H S^2 D, half for causal)
                                                     --results=FILE --commit=ID: rows of the default schedules for test/perf
 
@@ -150,6 +151,13 @@ def inputs(kernel, batch, queries, keys, layout, amplitude):
     values["width"] = 100
     cuts = torch.rand(batch, max(queries, keys, 1), device="cuda") < 0.01
     values["doc"] = cuts.cumsum(1).to(torch.int32)
+    values["table"] = torch.randn(kernel.heads, max(queries + keys, 1), device="cuda")
+    values["bias"] = torch.randn(max(queries, 1), max(keys, 1), device="cuda").to(kernel.dtype)
+    values["length"] = torch.tensor([keys * (b + 2) // 4 for b in range(batch)], dtype=torch.int32, device="cuda")
+    if kernel.spec == "padding":  # what lies past a length may be anything
+        for b, length in enumerate(values["length"].tolist()):
+            values["k"][b, :, length:] = math.nan
+            values["v"][b, :, length:] = math.nan
     return values, whole
 
 
@@ -166,6 +174,10 @@ def scores_and_mask(kernel, values, dtype):
         s = 30 * torch.tanh(s / 30)
     if spec == "alibi":
         s = s + values["slopes"].to(dtype)[None, :, None, None] * (j - i).to(dtype)
+    if spec == "relative":
+        s = s + values["table"].to(dtype)[:, j - i + queries][None]
+    if spec == "bias":
+        s = s + values["bias"].to(dtype)[:queries, :keys]
     keep = torch.ones(queries, keys, dtype=torch.bool, device="cuda")
     if spec in ("causal", "alibi"):
         keep = i >= j
@@ -176,6 +188,8 @@ def scores_and_mask(kernel, values, dtype):
     if spec == "document":
         doc = values["doc"]
         keep = (doc[:, :queries, None] == doc[:, None, :keys])[:, None]
+    if spec == "padding":
+        keep = (j < values["length"][:, None, None])[:, None]
     return s, keep
 
 
@@ -187,7 +201,7 @@ def attention(kernel, values, dtype, round_p):
     p = (s - lse.masked_fill(empty, 0)[..., None]).exp()
     if round_p:
         p = p.to(kernel.dtype)
-    v = values["v"].to(p.dtype).repeat_interleave(kernel.heads // kernel.kv_heads, 1)
+    v = values["v"].nan_to_num().to(p.dtype).repeat_interleave(kernel.heads // kernel.kv_heads, 1)
     return p @ v, lse
 
 
@@ -292,6 +306,42 @@ def check_bits(kernels):
     return failures
 
 
+def check_launches(kernels, launches=1000, streams=8):
+    """The same bits from every launch, one after another and on several streams at once, each with a counter of its own."""
+    failures = 0
+    for kernel in kernels:
+        values, _ = inputs(kernel, 2, 777, 1000, "bshd", 1.0)
+        kernel.launcher(values)()
+        torch.cuda.synchronize()
+        expected = [values[name].clone() for name in ("o", "lse")]
+        differs = torch.zeros((), dtype=torch.int64, device="cuda")
+
+        def compare(outputs):
+            for name, tensor in zip(("o", "lse"), expected):
+                differs.add_((outputs[name] != tensor).any())
+                outputs[name].fill_(math.nan)
+
+        again = kernel.launcher(values)
+        for _ in range(launches):
+            again()
+            compare(values)
+        torch.cuda.synchronize()
+        sets = [{**values, **{n: torch.empty_like(values[n]) for n in ("o", "lse")}} for _ in range(streams)]
+        lanes = [(torch.cuda.Stream(), s, kernel.launcher(s, counter=index)) for index, s in enumerate(sets)]
+        for _ in range(launches // streams):
+            for stream, outputs, launch in lanes:
+                with torch.cuda.stream(stream):
+                    launch()
+        torch.cuda.synchronize()
+        for outputs in sets:
+            compare(outputs)
+        wrong = int(differs.item())
+        print(f"{kernel.name}: {launches} launches, {streams} streams: {'equal' if not wrong else f'{wrong} DIFFER'}", flush=True)
+        failures += wrong
+    print("failures:", failures)
+    return failures
+
+
 def milliseconds(function, repeat=20):
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     function()
@@ -364,6 +414,8 @@ def main():
     kernels = [Kernel(folder, info, "--jit" in sys.argv) for info in infos]
     if mode == "check":
         sys.exit(1 if check([k for k in kernels if "bench" not in k.name]) else 0)
+    if mode == "launches":
+        sys.exit(1 if check_launches([k for k in kernels if "bench" not in k.name]) else 0)
     options = dict(a[2:].split("=", 1) for a in sys.argv[1:] if a.startswith("--") and "=" in a)
     table = bench(kernels, options.get("commit", ""))
     if "results" in options:
