@@ -17,6 +17,7 @@ import torch
 
 from .. import arguments, masks, scores
 from ..arguments import Buffer
+from ..values import Value
 from .operator import dtype_name
 
 _DEPTH = 8
@@ -44,6 +45,8 @@ def describe(value, tensors, depth=0):
         return ("score", describe(value._function, tensors, depth + 1))
     if isinstance(value, Buffer) and isinstance(value.argument.value, torch.Tensor):
         return describe(value.argument.value, tensors, depth)
+    if isinstance(value, (Buffer, Value)):
+        raise TypeError("a scalar or buffer without a tensor in a score_mod or mask_mod: let it read a tensor (of one element)")
     return ("other", type(value).__name__)
 
 

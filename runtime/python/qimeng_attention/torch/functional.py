@@ -15,13 +15,15 @@ _traced = {}
 
 
 @torch.compiler.assume_constant_result
-def _trace(heads, kv_heads, head_dim, value_head_dim, dtype, scale, return_lse, score, mask, additive):
+def _trace(extents, dtype, scale, return_lse, score, mask, additive):
     """(text, which tensors of score's and then mask's are its captures) of a spec, traced once for each description.
 
+    extents: "Hq Hkv D Dv".
     additive: None, or what an attn_mask of scaled_dot_product_attention does: "causal", "bool", "bias".
     """
-    key = (heads, kv_heads, head_dim, value_head_dim, dtype, scale, return_lse, score, mask, additive)
+    key = (extents, dtype, scale, return_lse, score, mask, additive)
     if key not in _traced:
+        heads, kv_heads, head_dim, value_head_dim = map(int, extents.split())
         score_mod, score_buffers = rebuild(score)
         mask_mod, mask_buffers = rebuild(mask)
         # Each numbers its buffers from 0; in the spec they have one sequence.
@@ -56,9 +58,9 @@ def _gather_bias(buffer):
 
 
 def _run(q, k, v, score, mask, additive, scale, return_lse, tensors):
-    text, order = _trace(
-        q.shape[1], k.shape[1], q.shape[3], v.shape[3], q.dtype, scale, return_lse, score, mask, additive
-    )  # fmt: skip
+    # As a text: that makes Dynamo take these extents, and no others, for constants.
+    extents = f"{q.shape[1]} {k.shape[1]} {q.shape[3]} {v.shape[3]}"
+    text, order = _trace(extents, q.dtype, scale, return_lse, score, mask, additive)
     captures = []
     for at in order:
         tensor = tensors[at]

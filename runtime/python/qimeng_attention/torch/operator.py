@@ -141,11 +141,24 @@ def _(q, k, v, captures, scalars, program, out, lse):
     return None
 
 
+_NO_BACKWARD = (
+    "the backward pass of qimeng::attention does not exist yet: call it under torch.no_grad(), or use PyTorch's attention for training"
+)
+
+
 def _backward(context, *gradients):
-    raise NotImplementedError(
-        "the backward pass of qimeng::attention does not exist yet: call it under torch.no_grad(), or use PyTorch's attention for "
-        "training"
-    )
+    raise NotImplementedError(_NO_BACKWARD)
 
 
 torch.library.register_autograd("qimeng::attention", _backward, lib=_library)
+
+
+def _attention_out_autograd(q, k, v, captures, scalars, program, out, lse):
+    inputs = [q, k, v, *captures, out] + ([] if lse is None else [lse])
+    if torch.is_grad_enabled() and any(x.requires_grad for x in inputs):
+        raise NotImplementedError(_NO_BACKWARD)
+    with torch._C._AutoDispatchBelowAutograd():
+        return torch.ops.qimeng.attention_out(q, k, v, captures, scalars, program, out, lse)
+
+
+_library.impl("attention_out", _attention_out_autograd, "Autograd")
