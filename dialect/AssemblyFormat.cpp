@@ -139,25 +139,23 @@ void qm::attn::printModifiers(OpAsmPrinter &printer, Operation *, Region &score,
   printNamedLambda(printer, "mask", mask);
 }
 
-static ParseResult parseOptionalSink(OpAsmParser &parser, Region &sink,
-                                     Lambda kind) {
+static OptionalParseResult parseOptionalSink(OpAsmParser &parser, Region &sink,
+                                             Lambda kind) {
   if (failed(parser.parseOptionalKeyword("sink")))
-    return success();
+    return std::nullopt;
   return parseLambda(parser, sink, kind);
 }
-ParseResult qm::attn::parseSink(OpAsmParser &parser, Region &sink) {
+OptionalParseResult qm::attn::parseSink(OpAsmParser &parser, Region &sink) {
   return parseOptionalSink(parser, sink, Lambda::Sink);
 }
 void qm::attn::printSink(OpAsmPrinter &printer, Operation *, Region &sink) {
   printNamedLambda(printer, "sink", sink);
 }
-ParseResult qm::attn::parseTileSink(OpAsmParser &parser, Region &sink) {
+OptionalParseResult qm::attn::parseTileSink(OpAsmParser &parser, Region &sink) {
   return parseOptionalSink(parser, sink, Lambda::TileSink);
 }
 void qm::attn::printTileSink(OpAsmPrinter &printer, Operation *, Region &sink) {
-  if (sink.empty())
-    return;
-  printer << " sink ";
+  printer << "sink ";
   printLambda(printer, sink);
 }
 

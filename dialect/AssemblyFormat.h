@@ -42,10 +42,12 @@ void printModifiers(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                     mlir::Region &score, mlir::Region &mask);
 
 /// `sink (%b, %h) {...}` or nothing; on a tile `sink () {...}`.
-mlir::ParseResult parseSink(mlir::OpAsmParser &parser, mlir::Region &sink);
+mlir::OptionalParseResult parseSink(mlir::OpAsmParser &parser,
+                                    mlir::Region &sink);
 void printSink(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                mlir::Region &sink);
-mlir::ParseResult parseTileSink(mlir::OpAsmParser &parser, mlir::Region &sink);
+mlir::OptionalParseResult parseTileSink(mlir::OpAsmParser &parser,
+                                        mlir::Region &sink);
 void printTileSink(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                    mlir::Region &sink);
 

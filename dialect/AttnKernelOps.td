@@ -230,7 +230,7 @@ def Attn_NormalizeOp : Attn_Op<"normalize", [Pure]> {
   let regions = (region AnyRegion:$sink);
   let assemblyFormat = [{
     $acc `by` $sum `max` $max (`exp2_scale` `(` custom<PlainFloat>($exp2_scale)^ `)`)?
-    custom<TileSink>($sink) attr-dict
+    (custom<TileSink>($sink)^)? attr-dict
     `:` qualified(type($acc)) `,` qualified(type($sum)) `,` qualified(type($max)) `->` type(results)
   }];
   let hasVerifier = 1;

@@ -61,7 +61,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [Pure,
     `q` `(` $q `)` `k` `(` $k `)` `v` `(` $v `)` (custom<Lengths>($packed, $lengths)^)?
     (`scale` `(` custom<PlainFloat>($scale)^ `)`)?
     (`row_max` $row_max^)?
-    custom<Modifiers>($score, $mask) custom<Sink>($sink) attr-dict
+    custom<Modifiers>($score, $mask) (custom<Sink>($sink)^)? attr-dict
     `:` type($q) `,` type($k) `,` type($v) `->` type(results)
   }];
   let hasVerifier = 1;
@@ -120,7 +120,7 @@ def Attn_NormalizeRowsOp : Attn_Op<"normalize_rows", [Pure,
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let assemblyFormat = [{
-    $acc `max` $max `sum` $sum (`row_max` $row_max^)? custom<Sink>($sink) attr-dict
+    $acc `max` $max `sum` $sum (`row_max` $row_max^)? (custom<Sink>($sink)^)? attr-dict
     `:` type($acc) `,` type($max) `,` type($sum) `->` type(results)
   }];
 }

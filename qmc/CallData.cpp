@@ -10,6 +10,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::driver;
@@ -25,8 +27,9 @@ StringRef qm::driver::getLayoutName(Layout layout) {
 std::vector<Argument> CallData::inputsAndOutputs() const {
   std::vector<Argument> all = arguments;
   all.push_back(output->view());
-  if (statistic)
-    all.push_back(statistic->view());
+  for (const HostTensor *statistic : {logSums.get(), maxima.get()})
+    if (statistic)
+      all.push_back(statistic->view());
   return all;
 }
 
@@ -49,6 +52,9 @@ private:
                           llvm::StringMap<std::string> &into);
   LogicalResult readFiles();
   LogicalResult readSizes();
+  LogicalResult makeLengths();
+  bool addLengths(BlockArgument argument);
+  int64_t rowsOf(unsigned which);
   LogicalResult addScalar(BlockArgument argument, StringRef name);
   LogicalResult addTensor(BlockArgument argument, StringRef name);
   LogicalResult addFile(HostTensor &file, RankedTensorType type,
@@ -66,6 +72,11 @@ private:
   llvm::StringMap<std::string> inputs, params, extents;
   llvm::StringMap<HostTensor> files;
   int64_t batch = 1, sq = 1024, skv = 1024;
+  /// The operator whose sequences have lengths of their own, or null.
+  attn::AttentionOp sequences;
+  /// Its lengths, or starts, of the queries and of the keys.
+  std::vector<int64_t> lengths[2];
+  bool packed() { return sequences && sequences.getPacked(); }
 };
 
 } // namespace qm::driver
@@ -84,10 +95,10 @@ CallDataBuilder::Indexed CallDataBuilder::howIndexed(BlockArgument buffer,
     auto index = dyn_cast<BlockArgument>(load.getIndices()[dimension]);
     if (!index || !isa<attn::AttentionOp>(index.getOwner()->getParentOp()))
       continue;
-    // The last four arguments of a score or mask region are b, h, i, j.
-    unsigned fromEnd =
-        index.getOwner()->getNumArguments() - index.getArgNumber();
-    return static_cast<Indexed>(4 - fromEnd);
+    // Arguments are b, h, i, j, after a score if there are five; b and h of a
+    // sink.
+    unsigned score = index.getOwner()->getNumArguments() == 5;
+    return static_cast<Indexed>(index.getArgNumber() - score);
   }
   return Indexed::Unknown;
 }
@@ -150,6 +161,9 @@ LogicalResult CallDataBuilder::readSizes() {
                              llvm::Twine(INT32_MAX) + ", not " +
                              llvm::Twine(*value),
                          flag, "a length or a batch is 0 or more");
+  for (attn::AttentionOp op : spec.getOps<attn::AttentionOp>())
+    if (!op.getLengths().empty())
+      sequences = op;
   auto extentIn = [&](StringRef name, unsigned dimension,
                       int64_t otherwise) -> int64_t {
     auto file = files.find(name);
@@ -157,11 +171,51 @@ LogicalResult CallDataBuilder::readSizes() {
                ? file->second.view().extents[dimension]
                : otherwise;
   };
-  batch = options.batch.value_or(1);
+  batch = options.batch.value_or(sequences ? 4 : 1);
   for (StringRef name : {"v", "k", "q"})
-    batch = extentIn(name, 0, batch);
+    batch = packed() ? batch : extentIn(name, 0, batch);
   sq = extentIn("q", 2, options.sq.value_or(1024));
   skv = extentIn("k", 2, extentIn("v", 2, options.skv.value_or(sq)));
+  return sequences ? makeLengths() : success();
+}
+
+/// Lengths from files, or made up: the first sequence is the longest, one in
+/// eight is empty, the others are between.
+LogicalResult CallDataBuilder::makeLengths() {
+  if (packed())
+    for (Value value : sequences.getLengths())
+      if (auto file = files.find(
+              data.argumentNames[cast<BlockArgument>(value).getArgNumber()]);
+          file != files.end() && file->second.view().rank() == 1)
+        batch = std::max<int64_t>(file->second.view().extents[0] - 1, 0);
+  for (unsigned which : {0, 1}) {
+    auto argument = cast<BlockArgument>(sequences.getLengths()[which]);
+    StringRef name = data.argumentNames[argument.getArgNumber()];
+    std::vector<int64_t> &all = lengths[which];
+    int64_t longest = which == 0 ? sq : skv;
+    if (auto file = files.find(name); file != files.end()) {
+      const TensorView &view = file->second.view();
+      for (int64_t at = 0; view.rank() == 1 && at < view.extents[0]; ++at)
+        all.push_back(loadInteger(view, view.offset({at})));
+      continue;
+    }
+    HostTensor made(DType::I32, {batch});
+    fillIntegers(made.view(), options.seed, name, IntegerFill::Ragged, longest);
+    for (int64_t at = 0; at < batch; ++at)
+      all.push_back(loadInteger(made.view(), at));
+    if (!packed())
+      continue;
+    int64_t start = 0;
+    for (int64_t &length : all)
+      start += std::exchange(length, start);
+    all.push_back(start);
+    if (start > INT32_MAX)
+      return reportError(diag::Id::BadFlagValue,
+                         llvm::Twine(batch) + " sequences of up to " +
+                             llvm::Twine(longest) + " have " +
+                             llvm::Twine(start) + " tokens; starts are i32",
+                         "--batch", "give fewer or shorter sequences");
+  }
   return success();
 }
 
@@ -189,14 +243,27 @@ LogicalResult CallDataBuilder::addScalar(BlockArgument argument,
   return success();
 }
 
+/// Rows of q (0) or of k and v (1) in memory.
+int64_t CallDataBuilder::rowsOf(unsigned which) {
+  for (StringRef name : {"q", "k", "v"})
+    if (auto file = files.find(name); (name == "q") == (which == 0) &&
+                                      file != files.end() &&
+                                      file->second.view().rank() == 4)
+      return file->second.view().extents[2];
+  if (packed())
+    return lengths[which].empty() ? 0
+                                  : std::max<int64_t>(lengths[which].back(), 0);
+  return which == 0 ? sq : skv;
+}
+
 FailureOr<SmallVector<int64_t>>
 CallDataBuilder::extentsOf(BlockArgument argument, StringRef name) {
   auto type = cast<RankedTensorType>(argument.getType());
   unsigned number = argument.getArgNumber();
   SmallVector<int64_t> result(type.getShape());
   if (number < 3) {
-    result[0] = batch;
-    result[2] = number == 0 ? sq : skv;
+    result[0] = packed() ? 1 : batch;
+    result[2] = rowsOf(number == 0 ? 0 : 1);
     return result;
   }
   SmallVector<StringRef> given;
@@ -240,7 +307,13 @@ void CallDataBuilder::fill(const TensorView &tensor, BlockArgument argument,
     return;
   }
   IntegerFill fill = IntegerFill::Documents;
-  if (tensor.dtype == DType::I8)
+  auto isSorted = [](Operation *user) {
+    auto load = dyn_cast<attn::LoadOp>(user);
+    return load && load.getSorted();
+  };
+  if (llvm::any_of(argument.getUsers(), isSorted))
+    fill = IntegerFill::Documents;
+  else if (tensor.dtype == DType::I8)
     fill = IntegerFill::Flags;
   else if (tensor.rank() == 1 && howIndexed(argument, 0) == Indexed::Batch)
     fill = IntegerFill::Lengths;
@@ -296,9 +369,29 @@ LogicalResult CallDataBuilder::addFile(HostTensor &file, RankedTensorType type,
   return success();
 }
 
+/// Adds lengths that were made up; false for any other tensor.
+bool CallDataBuilder::addLengths(BlockArgument argument) {
+  if (!sequences)
+    return false;
+  for (auto [which, value] : llvm::enumerate(sequences.getLengths())) {
+    if (value != argument)
+      continue;
+    const std::vector<int64_t> &all = lengths[which];
+    HostTensor &tensor =
+        data.tensors.emplace_back(DType::I32, int64_t(all.size()));
+    for (auto [at, number] : llvm::enumerate(all))
+      storeInteger(tensor.view(), at, number);
+    data.arguments.push_back(tensor.view());
+    return true;
+  }
+  return false;
+}
+
 LogicalResult CallDataBuilder::addTensor(BlockArgument argument,
                                          StringRef name) {
   auto type = cast<RankedTensorType>(argument.getType());
+  if (!files.contains(name) && addLengths(argument))
+    return success();
   if (auto file = files.find(name); file != files.end())
     return addFile(file->second, type, name);
   FailureOr<SmallVector<int64_t>> shape = extentsOf(argument, name);
@@ -327,13 +420,22 @@ FailureOr<CallData> CallDataBuilder::build() {
                    : addScalar(argument, name)))
       return failure();
   }
+  int64_t entries = packed() ? 1 : batch, rows = rowsOf(0);
   auto oType = cast<RankedTensorType>(spec.getResultTypes()[0]);
   data.output = std::make_unique<HostTensor>(
       *reference::dtypeOf(oType.getElementType()),
-      ArrayRef<int64_t>{batch, oType.getDimSize(1), sq, oType.getDimSize(3)},
+      ArrayRef<int64_t>{entries, oType.getDimSize(1), rows,
+                        oType.getDimSize(3)},
       orderOf(4, /*operand=*/true));
-  if (spec.getNumResults() > 1)
-    data.statistic = std::make_unique<HostTensor>(
-        DType::F32, ArrayRef<int64_t>{batch, oType.getDimSize(1), sq});
+  auto makeStatistic = [&] {
+    return std::make_unique<HostTensor>(
+        DType::F32, ArrayRef<int64_t>{entries, oType.getDimSize(1), rows});
+  };
+  for (attn::AttentionOp op : spec.getOps<attn::AttentionOp>()) {
+    if (op.getLse())
+      data.logSums = makeStatistic();
+    if (op.getMax())
+      data.maxima = makeStatistic();
+  }
   return std::move(data);
 }

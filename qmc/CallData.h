@@ -27,12 +27,17 @@ public:
 
   /// The function's arguments, in order.
   llvm::ArrayRef<reference::Argument> inputs() const { return arguments; }
-  /// Inputs, then o, then lse if there is one: the launch contract's order.
+  /// Inputs, then o, then lse and row_max if there are: the launch contract's
+  /// order.
   std::vector<reference::Argument> inputsAndOutputs() const;
   const reference::TensorView &o() const { return output->view(); }
   /// Null if the spec returns no lse.
   const reference::TensorView *lse() const {
-    return statistic ? &statistic->view() : nullptr;
+    return logSums ? &logSums->view() : nullptr;
+  }
+  /// Null if the spec returns no row maxima.
+  const reference::TensorView *rowMax() const {
+    return maxima ? &maxima->view() : nullptr;
   }
   /// Names of the inputs.
   llvm::ArrayRef<std::string> names() const { return argumentNames; }
@@ -41,7 +46,7 @@ private:
   std::deque<reference::HostTensor> tensors; ///< stable addresses
   std::vector<reference::Argument> arguments;
   std::vector<std::string> argumentNames;
-  std::unique_ptr<reference::HostTensor> output, statistic;
+  std::unique_ptr<reference::HostTensor> output, logSums, maxima;
   friend class CallDataBuilder;
 };
 

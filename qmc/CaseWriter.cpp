@@ -83,6 +83,9 @@ LogicalResult qm::driver::writeCase(func::FuncOp spec, const CallData &data,
   if (data.lse())
     file.arguments.push_back(
         describeOutput("lse", *data.lse(), truth.lse, bounds.lse));
+  if (data.rowMax())
+    file.arguments.push_back(
+        describeOutput("row_max", *data.rowMax(), truth.rowMax, bounds.rowMax));
   if (runtime::writeCase(options.dumpCase, file) != QM_OK)
     return reportError(diag::Id::CannotWrite,
                        "cannot write the case: " + StringRef(qm_last_error()),

@@ -54,9 +54,6 @@ const lowering::KernelInfo *CpuKernels::find(StringRef name) const {
 void CpuKernels::run(StringRef name, ArrayRef<Argument> arguments,
                      unsigned threads) const {
   std::vector<int64_t> slots = packSlots(arguments);
-  const auto &q = std::get<TensorView>(arguments.front());
-  int64_t tileM = find(name)->tileM;
-  int64_t tiles =
-      q.extents[0] * q.extents[1] * ((q.extents[2] + tileM - 1) / tileM);
-  runtime::parallelTiles(jit.lookup(name), slots.data(), tiles, threads);
+  runtime::parallelTiles(jit.lookup(name), slots.data(),
+                         find(name)->countTiles(slots), threads);
 }

@@ -10,7 +10,8 @@ using reference::DType;
 using reference::Output;
 using reference::TensorView;
 
-Output qm::driver::readOutput(const TensorView &o, const TensorView *lse) {
+Output qm::driver::readOutput(const TensorView &o, const TensorView *lse,
+                              const TensorView *rowMax) {
   Output output;
   output.batch = o.extents[0];
   output.heads = o.extents[1];
@@ -23,6 +24,9 @@ Output qm::driver::readOutput(const TensorView &o, const TensorView *lse) {
           output.o.push_back(loadFloat(o, o.offset({b, h, i, d})));
         if (lse)
           output.lse.push_back(loadFloat(*lse, lse->offset({b, h, i})));
+        if (rowMax)
+          output.rowMax.push_back(
+              loadFloat(*rowMax, rowMax->offset({b, h, i})));
       }
   return output;
 }
@@ -57,6 +61,9 @@ Errors qm::driver::measureErrors(const Output &got, const Output &truth) {
     errors.rms = std::sqrt(squares / truth.o.size());
   for (size_t at = 0; at < got.lse.size(); ++at)
     errors.lse = std::max(errors.lse, distance(got.lse[at], truth.lse[at]));
+  for (size_t at = 0; at < got.rowMax.size(); ++at)
+    errors.rowMax =
+        std::max(errors.rowMax, distance(got.rowMax[at], truth.rowMax[at]));
   return errors;
 }
 
@@ -67,7 +74,10 @@ Bounds qm::driver::makeBounds(const Errors &yardstick, const Output &truth,
                                             : 4 * 0x1p-23;
   Bounds bounds;
   bounds.o = std::max(2 * yardstick.maxAbs, ulps * largest(truth.o));
-  bounds.lse = std::max(2 * yardstick.lse,
-                        4 * 0x1p-23 * std::max(1.0, largest(truth.lse)));
+  auto statistic = [&](double error, llvm::ArrayRef<double> values) {
+    return std::max(2 * error, 4 * 0x1p-23 * std::max(1.0, largest(values)));
+  };
+  bounds.lse = statistic(yardstick.lse, truth.lse);
+  bounds.rowMax = statistic(yardstick.rowMax, truth.rowMax);
   return bounds;
 }

@@ -74,6 +74,11 @@ void qm::driver::fillIntegers(const TensorView &tensor, uint64_t seed,
     case IntegerFill::Lengths:
       value = limit - static_cast<int64_t>(random * (limit / 2 + 1) * 0.999999);
       break;
+    case IntegerFill::Ragged:
+      value = position == 0    ? limit
+              : random < 0.125 ? 0
+                               : static_cast<int64_t>(random * limit);
+      break;
     case IntegerFill::Flags:
       value = random > 0.125;
       break;

@@ -16,6 +16,7 @@ namespace qm::driver {
 enum class IntegerFill {
   Documents, ///< non-decreasing along the last dimension, about 8 values
   Lengths,   ///< uniform in [limit / 2, limit]
+  Ragged,    ///< limit first, then one in eight 0, else uniform up to limit
   Flags      ///< 0 or 1, seven of eight are 1
 };
 

@@ -23,8 +23,9 @@ namespace {
 /// A number that changes with any bit of the results, whatever the layout.
 std::string checksum(const CallData &data) {
   std::string bytes = makeNpy(data.o());
-  if (data.lse())
-    bytes += makeNpy(*data.lse());
+  for (const TensorView *statistic : {data.lse(), data.rowMax()})
+    if (statistic)
+      bytes += makeNpy(*statistic);
   return llvm::utohexstr(llvm::xxh3_64bits(bytes), /*LowerCase=*/true,
                          /*Width=*/16);
 }
@@ -38,6 +39,8 @@ LogicalResult writeResults(const CallData &data, const Options &options) {
     std::vector<std::pair<std::string, std::string>> entries = {{"o", bytes}};
     if (data.lse())
       entries.emplace_back("lse", makeNpy(*data.lse()));
+    if (data.rowMax())
+      entries.emplace_back("row_max", makeNpy(*data.rowMax()));
     bytes = makeNpz(entries);
   } else if (!StringRef(options.output).ends_with(".npy")) {
     return reportError(diag::Id::BadFlagValue,

@@ -49,7 +49,8 @@ private:
   OwningOpRef<ModuleOp> module;
   SmallVector<func::FuncOp> specs;
   Table table{{"spec", "computed by", "layout", "O max abs", "O max rel",
-               "O rms", "lse max abs", "O ratio", "lse ratio", "verdict"}};
+               "O rms", "lse max abs", "row_max max abs", "O ratio",
+               "lse ratio", "verdict"}};
   unsigned failures = 0;
 };
 
@@ -62,6 +63,7 @@ void Verifier::addRow(StringRef spec, StringRef what, const CallData &data,
   table.addRow({spec.str(), what.str(), layout.str(), scientific(errors.maxAbs),
                 scientific(errors.maxRel), scientific(errors.rms),
                 data.lse() ? scientific(errors.lse) : "-",
+                data.rowMax() ? scientific(errors.rowMax) : "-",
                 ratio(&Errors::maxAbs), data.lse() ? ratio(&Errors::lse) : "-",
                 verdict.str()});
 }
@@ -86,6 +88,8 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
   Errors yardstick = measureErrors(evaluate(Arithmetic::InputRounded), truth);
   if (!reference->returnsLse())
     yardstick.lse = 0;
+  if (!reference->returnsRowMax())
+    yardstick.rowMax = 0;
   Bounds bounds = makeBounds(yardstick, truth, data->o().dtype);
   addRow(spec.getName(), "unfused, f32 sums", *data, getLayoutName(layout),
          yardstick, nullptr, "");
@@ -97,7 +101,7 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
     return success();
 
   // Anything the kernel fails to write shows as a NaN.
-  for (const TensorView *view : {&data->o(), data->lse()})
+  for (const TensorView *view : {&data->o(), data->lse(), data->rowMax()})
     if (view)
       std::memset(view->data, 0xFF,
                   view->numElements() * runtime::bytesPerElement(view->dtype));
@@ -106,7 +110,8 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
   if (failed(call) ||
       failed(session.timer.measure("run", [&] { return (*call)->run(); })))
     return failure();
-  Errors errors = measureErrors(readOutput(data->o(), data->lse()), truth);
+  Errors errors =
+      measureErrors(readOutput(data->o(), data->lse(), data->rowMax()), truth);
   bool pass = bounds.accepts(errors);
   failures += !pass;
   addRow(spec.getName(), target.name, *data, getLayoutName(layout), errors,

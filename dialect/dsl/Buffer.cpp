@@ -9,6 +9,11 @@ Gather Gather::with(const Operand &subscript) const {
   return next;
 }
 
+void Gather::markSorted() const {
+  trace->arguments[buffer].sorted = true;
+  trace->finished = false;
+}
+
 /// The element, converted to what the front end computes in.
 Node *Gather::load(Where where) const {
   DType stored = trace->arguments[buffer].type;

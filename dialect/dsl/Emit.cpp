@@ -79,24 +79,39 @@ public:
     std::string v = operand(trace.kvHeadCount(), trace.valueWidth());
     std::string o = operand(trace.heads.value, trace.valueWidth());
     std::string results = o, values = "%o";
-    if (trace.returnLse.isSet) {
-      results += ", tensor<?x" + std::to_string(trace.heads.value) + "x?xf32>";
-      values += ", %lse";
-    }
+    for (auto [asked, value] :
+         {std::pair(trace.returnLse.isSet, "%lse"),
+          std::pair(trace.returnRowMax.isSet, "%row_max")})
+      if (asked) {
+        results += ", tensor<" + batch() + "x" +
+                   std::to_string(trace.heads.value) + "x?xf32>";
+        values += std::string(", ") + value;
+      }
 
     out =
         "func.func @" + trace.name + "(%q: " + q + ", %k: " + k + ", %v: " + v;
+    for (bool ofKeys : {false, true})
+      if (const char *lengths = trace.lengthsName(ofKeys))
+        out += std::string(ofKeys ? ", %" : ",\n    %") + lengths +
+               ": tensor<?xi32> {attn.name = \"" + lengths + "\"}";
     for (const FunctionArgument &argument : trace.arguments)
       out += ",\n    " + valueName(argument) + ": " + typeOf(argument) +
              " {attn.name = \"" + argument.name + "\"}" +
              location(argument.where);
     out += ")\n    -> (" + results + ") {\n";
     out += "  " + values + " = attn.attention q(%q) k(%k) v(%v)";
+    if (trace.lengths.value != Lengths::Whole)
+      out += std::string(trace.lengths.value == Lengths::Packed ? " packed(%"
+                                                                : " padded(%") +
+             trace.lengthsName(false) + ", %" + trace.lengthsName(true) + ")";
     if (trace.scale.isSet)
       out += " scale(" + literal(trace.scale.value) + ")";
+    if (trace.returnRowMax.isSet)
+      out += " row_max";
     out += "\n";
     emitScore();
     emitMask();
+    emitSink();
     out += "    : " + q + ", " + k + ", " + v + "\n   -> " + results +
            location(trace.where) + "\n";
     out +=
@@ -106,9 +121,14 @@ public:
   }
 
 private:
+  /// Packed sequences share the only batch entry.
+  std::string batch() const {
+    return trace.lengths.value == Lengths::Packed ? "1" : "?";
+  }
+
   std::string operand(long long heads, long long width) const {
-    return "tensor<?x" + std::to_string(heads) + "x?x" + std::to_string(width) +
-           "x" + name(trace.dtype.value) + ">";
+    return "tensor<" + batch() + "x" + std::to_string(heads) + "x?x" +
+           std::to_string(width) + "x" + name(trace.dtype.value) + ">";
   }
 
   std::string extentText(const Dimension &dimension) const {
@@ -158,6 +178,13 @@ private:
     emitRegion(trace.mask.value, "i1", trace.mask.where);
   }
 
+  void emitSink() {
+    if (!trace.sink.isSet)
+      return;
+    out += "    sink (%b, %h) {\n";
+    emitRegion(trace.sink.value, "f32", trace.sink.where);
+  }
+
   void emitRegion(Node *root, const char *type, Where where) {
     values.clear();
     constants.clear();
@@ -188,7 +215,9 @@ private:
     case Node::Kind::Load: {
       const FunctionArgument &buffer = trace.arguments[node.integer];
       return define(node, "attn.load " + valueName(buffer) + "[" +
-                              operandList(node) + "] : " + typeOf(buffer));
+                              operandList(node) +
+                              (buffer.sorted ? "] sorted : " : "] : ") +
+                              typeOf(buffer));
     }
     case Node::Kind::Operation:
       return define(node, std::string(node.mnemonic) + " " + operandList(node) +

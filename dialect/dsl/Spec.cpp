@@ -49,8 +49,8 @@ void setExtent(Trace &trace, Property<long long> &property, const char *what,
 int addArgument(Trace &trace, const Name &name, DType type,
                 std::vector<Dimension> dimensions) {
   std::string text = name.text ? name.text : "";
-  bool taken =
-      text == "q" || text == "k" || text == "v" || text == "o" || text == "lse";
+  bool taken = text == "q" || text == "k" || text == "v" || text == "o" ||
+               text == "lse" || text == "row_max";
   if (!isIdentifier(text))
     trace.report(
         diag::Id::BadName, name.where, "'" + text + "' cannot name an argument",
@@ -58,7 +58,7 @@ int addArgument(Trace &trace, const Name &name, DType type,
   else if (taken)
     trace.report(diag::Id::BadName, name.where,
                  "'" + text + "' is the name of an operand",
-                 "q, k, v, o and lse are taken; choose another name");
+                 "q, k, v, o, lse and row_max are taken; choose another name");
   for (const FunctionArgument &argument : trace.arguments)
     if (argument.name == text)
       trace.report(diag::Id::DuplicateName, name.where,
@@ -133,6 +133,25 @@ Spec &Spec::returnLse(Where where) {
   set(*trace, trace->returnLse, "returnLse", true, where);
   return *this;
 }
+Spec &Spec::returnRowMax(Where where) {
+  set(*trace, trace->returnRowMax, "returnRowMax", true, where);
+  return *this;
+}
+Spec &Spec::setLengths(Lengths lengths, const char *what, Where where) {
+  if (trace->lengths.isSet && trace->lengths.value != lengths)
+    trace->report(diag::Id::SetTwice, where,
+                  "'" + trace->name + "' is both packed and padded",
+                  "remove one of the two");
+  else
+    set(*trace, trace->lengths, what, lengths, where);
+  return *this;
+}
+Spec &Spec::packed(Where where) {
+  return setLengths(Lengths::Packed, "packed", where);
+}
+Spec &Spec::padded(Where where) {
+  return setLengths(Lengths::Padded, "padded", where);
+}
 Spec &Spec::setDType(DType type, Where where) {
   set(*trace, trace->dtype, "dtype", type, where);
   return *this;
@@ -181,6 +200,14 @@ Coordinates Spec::beginScore(Where where) {
 
 void Spec::endScore(Node *result, Where where) {
   set(*trace, trace->score, "score", result, where);
+}
+
+Coordinates Spec::beginSink(Where where) {
+  return coordinates(*trace, Scope::Sink, where);
+}
+
+void Spec::endSink(Node *result, Where where) {
+  set(*trace, trace->sink, "sink", result, where);
 }
 
 Spec &Spec::mask(const Mask &mask, Where where) {

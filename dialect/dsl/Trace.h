@@ -35,7 +35,7 @@ struct Problem {
 };
 
 /// The functions of a spec; an argument belongs to one.
-enum class Scope : unsigned char { Score, Mask };
+enum class Scope : unsigned char { Score, Mask, Sink };
 
 struct Node {
   enum class Kind : unsigned char {
@@ -70,6 +70,7 @@ struct FunctionArgument {
   DType type;
   std::vector<Dimension> dimensions; ///< Empty for a scalar.
   Where where;
+  bool sorted = false; ///< Along the last dimension.
 };
 
 /// A property that is set at most once.
@@ -89,12 +90,22 @@ public:
   Property<long long> heads, kvHeads, headDim, valueHeadDim;
   Property<float> scale;
   Property<DType> dtype{DType::BF16};
-  Property<bool> returnLse;
-  Property<Node *> score, mask;
+  Property<bool> returnLse, returnRowMax;
+  Property<Lengths> lengths{Lengths::Whole};
+  Property<Node *> score, mask, sink;
   std::vector<FunctionArgument> arguments;
 
   Node *add(Node node);
   void report(diag::Id id, Where where, std::string message, std::string help);
+
+  /// The arguments that hold lengths; null without.
+  const char *lengthsName(bool ofKeys) const {
+    if (lengths.value == Lengths::Whole)
+      return nullptr;
+    if (lengths.value == Lengths::Packed)
+      return ofKeys ? "cu_kv" : "cu_q";
+    return ofKeys ? "len_kv" : "len_q";
+  }
 
   long long kvHeadCount() const {
     return (kvHeads.isSet ? kvHeads : heads).value;

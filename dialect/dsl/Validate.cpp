@@ -13,8 +13,10 @@ public:
   void run() {
     trace.finalProblems.clear();
     checkShape();
+    checkNames();
     checkFunction(trace.score, Scope::Score);
     checkFunction(trace.mask, Scope::Mask);
+    checkFunction(trace.sink, Scope::Sink);
   }
 
 private:
@@ -41,6 +43,18 @@ private:
                  std::to_string(kvHeads) + " key/value heads",
              "query head h reads key/value head h / (heads / kvHeads): change "
              "one of the two");
+  }
+
+  /// The names of lengths are taken where there are any.
+  void checkNames() {
+    for (bool ofKeys : {false, true})
+      for (const FunctionArgument &argument : trace.arguments)
+        if (const char *taken = trace.lengthsName(ofKeys);
+            taken && argument.name == taken)
+          report(diag::Id::BadName, argument.where,
+                 "'" + argument.name + "' is the name of the " +
+                     (ofKeys ? "keys'" : "queries'") + " lengths",
+                 "choose another name");
   }
 
   void checkFunction(const Property<Node *> &root, Scope scope) {

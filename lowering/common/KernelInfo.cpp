@@ -16,9 +16,29 @@ static std::string roleOf(attn::KernelOp kernel, unsigned index, Type type) {
   unsigned inputs = kernel.getNumInputs();
   if (index < 3)
     return std::string(1, "qkv"[index]);
+  if (attn::TilePositionOp position = kernel.getPosition())
+    for (auto [place, lengths] : llvm::enumerate(position.getLengths()))
+      if (cast<BlockArgument>(lengths).getArgNumber() == index)
+        return std::string(position.getPacked() ? "cu" : "len") +
+               (place == 0 ? "_q" : "_kv");
   if (index >= inputs)
-    return index == inputs ? "o" : "lse";
+    return index == inputs                                   ? "o"
+           : kernel.getArguments()[index] == kernel.getMax() ? "row_max"
+                                                             : "lse";
   return isa<RankedTensorType>(type) ? "buffer" : "scalar";
+}
+
+/// How a matrix unit multiplies operands of 32 bits; nothing where none does.
+static std::optional<StringRef> wideProducts(attn::KernelOp kernel) {
+  attn::ScheduleAttr schedule = kernel.getScheduleAttr();
+  const TargetInfo *target =
+      schedule ? findTarget(schedule.getTarget()) : nullptr;
+  Type operand = kernel.getPrecisionAttr().getQk();
+  if (operand.isTF32())
+    return "tf32";
+  if (operand.isF32() && target && target->kind == TargetKind::Nvidia)
+    return "bf16x3";
+  return std::nullopt;
 }
 
 /// Boxes of the tensor copies: panels of 64 columns (128 bytes, the width of
@@ -61,6 +81,15 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
     slot += argument.slotCount();
     info.arguments.push_back(std::move(argument));
   }
+  attn::TilePositionOp position = kernel.getPosition();
+  if (position && !position.getLengths().empty()) {
+    info.sequences =
+        position.getPacked() ? Sequences::Packed : Sequences::Padded;
+    auto number = [&](unsigned index) {
+      return cast<BlockArgument>(position.getLengths()[index]).getArgNumber();
+    };
+    info.queryLengths = number(0), info.keyLengths = number(1);
+  }
   if (attn::ScheduleAttr schedule = kernel.getScheduleAttr()) {
     info.target = schedule.getTarget().str();
     info.tileM = schedule.getTileM();
@@ -96,6 +125,8 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
                            {"score", dtypeName(precision.getScore())},
                            {"stat", dtypeName(precision.getStat())},
                            {"acc", dtypeName(precision.getAcc())}};
+  if (std::optional<StringRef> products = wideProducts(kernel))
+    info.precision["products"] = *products;
   return info;
 }
 
@@ -104,6 +135,16 @@ unsigned KernelInfo::slotCount() const {
   for (const ArgumentInfo &argument : arguments)
     count += argument.slotCount();
   return count;
+}
+
+int64_t KernelInfo::countTiles(ArrayRef<int64_t> slots) const {
+  const ArgumentInfo &q = arguments[0];
+  int64_t batch = slots[q.extentSlot(0)], heads = slots[q.extentSlot(1)],
+          rows = slots[q.extentSlot(2)];
+  if (sequences != Sequences::Packed)
+    return batch * heads * llvm::divideCeil(rows, tileM);
+  int64_t count = slots[arguments[queryLengths].extentSlot(0)] - 1;
+  return count <= 0 ? 0 : heads * (rows / tileM + count);
 }
 
 llvm::json::Object KernelInfo::toJson() const {
@@ -147,22 +188,4 @@ llvm::json::Object qm::lowering::makeManifest(ArrayRef<KernelInfo> kernels) {
   for (const KernelInfo &kernel : kernels)
     list.push_back(kernel.toJson());
   return llvm::json::Object{{"qm_manifest", 1}, {"kernels", std::move(list)}};
-}
-
-unsigned qm::lowering::getExtentSlot(const KernelInfo &info,
-                                     attn::Extent extent) {
-  const ArgumentInfo &q = info.arguments[0], &k = info.arguments[1];
-  switch (extent) {
-  case attn::Extent::Batch:
-    return q.extentSlot(0);
-  case attn::Extent::Heads:
-    return q.extentSlot(1);
-  case attn::Extent::Query:
-    return q.extentSlot(2);
-  case attn::Extent::KvHeads:
-    return k.extentSlot(1);
-  case attn::Extent::Key:
-    return k.extentSlot(2);
-  }
-  llvm_unreachable("covered switch");
 }

@@ -14,7 +14,9 @@ namespace qm::lowering {
 
 struct ArgumentInfo {
   std::string name;
-  std::string role;           ///< q, k, v, buffer, scalar, o, lse
+  /// q, k, v, buffer, scalar, o, lse; cu_q and cu_kv of packed sequences, len_q
+  /// and len_kv of padded ones.
+  std::string role;
   std::string dtype;          ///< f16, bf16, f32, f64, i8, i16, i32, i64
   std::vector<int64_t> shape; ///< -1: known at run time; empty for a scalar
   bool tensor = false;
@@ -38,10 +40,20 @@ struct TensorMapInfo {
   int64_t swizzleBytes; ///< width of the shared-memory swizzle
 };
 
+/// How the rows of a call divide into sequences.
+enum class Sequences {
+  Whole,  ///< a batch entry is one, Sq queries and Skv keys
+  Padded, ///< a batch entry begins with one, of a length of its own
+  Packed  ///< one after the other along the only batch entry
+};
+
 struct KernelInfo {
   std::string name;
   std::string target;
   std::vector<ArgumentInfo> arguments;
+  Sequences sequences = Sequences::Whole;
+  /// Numbers of the arguments that hold lengths (Padded) or starts (Packed).
+  unsigned queryLengths = 0, keyLengths = 0;
   int64_t tileM = 0, tileN = 0;
   unsigned threads = 1;     ///< of a CTA; 1 on a CPU
   unsigned sharedBytes = 0; ///< dynamic shared memory of a CTA
@@ -62,14 +74,12 @@ struct KernelInfo {
   static KernelInfo get(attn::KernelOp kernel);
 
   unsigned slotCount() const;
+  /// CPU tiles or CTAs of the call with these slots.
+  int64_t countTiles(llvm::ArrayRef<int64_t> slots) const;
   llvm::json::Object toJson() const;
 };
 
 /// {"qm_manifest": 1, "kernels": [...]}
 llvm::json::Object makeManifest(llvm::ArrayRef<KernelInfo> kernels);
-
-/// The slot of an extent of the call: batch, heads and query from q, kv_heads
-/// and key from k.
-unsigned getExtentSlot(const KernelInfo &info, attn::Extent extent);
 
 } // namespace qm::lowering

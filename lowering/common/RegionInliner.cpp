@@ -63,6 +63,11 @@ qm::lowering::inlineRegion(OpBuilder &builder, Region &region,
                   environment.load(builder, load, lookup(load.getIndices())));
     } else if (auto extent = dyn_cast<attn::ExtentOp>(op)) {
       mapping.map(extent.getResult(), environment.extent(builder, extent));
+    } else if (auto search = dyn_cast<attn::SearchOp>(op)) {
+      mapping.map(
+          search.getResult(),
+          environment.search(builder, search, lookup(search.getIndices()),
+                             mapping.lookupOrDefault(search.getValue())));
     } else if (op.hasTrait<OpTrait::ConstantLike>()) {
       mapping.map(op.getResult(0), builder.clone(op)->getResult(0));
     } else {

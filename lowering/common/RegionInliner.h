@@ -1,5 +1,5 @@
-// Inlines a score, mask, map or classify region into code for one element or
-// for a vector of elements.
+// Inlines a score, mask, sink, map, classify or bounds region into code for one
+// element or for a vector of elements.
 #pragma once
 
 #include "dialect/AttnOps.h"
@@ -19,6 +19,12 @@ struct RegionEnvironment {
       load;
   /// An extent of the call as i32.
   std::function<mlir::Value(mlir::OpBuilder &, attn::ExtentOp)> extent;
+  /// Where `value` belongs in a sorted buffer; all i32. The callback clamps the
+  /// indices.
+  std::function<mlir::Value(mlir::OpBuilder &, attn::SearchOp,
+                            llvm::ArrayRef<mlir::Value> indices,
+                            mlir::Value value)>
+      search;
 };
 
 /// Clones the operations of `region` at the builder's insertion point, its

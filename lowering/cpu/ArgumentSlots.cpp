@@ -17,7 +17,8 @@ Value TensorSlots::rowAddress(VectorBuilder &b, Value batch, Value head,
 
 ArgumentSlots::ArgumentSlots(VectorBuilder &b, attn::KernelOp kernel,
                              Value slots)
-    : queryArgument(kernel.getQ()), keyArgument(kernel.getK()) {
+    : queryArgument(kernel.getQ()), keyArgument(kernel.getK()),
+      position(kernel.getPosition()) {
   auto info = lowering::KernelInfo::get(kernel);
   auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
   auto load = [&](unsigned slot, Type type) -> Value {
@@ -44,20 +45,21 @@ ArgumentSlots::ArgumentSlots(VectorBuilder &b, attn::KernelOp kernel,
   }
 }
 
-Value ArgumentSlots::extent(attn::Extent kind) const {
+Value ArgumentSlots::extent(VectorBuilder &b, attn::Extent kind) const {
   const TensorSlots &q = tensor(queryArgument);
   const TensorSlots &k = tensor(keyArgument);
   switch (kind) {
   case attn::Extent::Batch:
-    return q.extents[0];
+    return isPacked() ? b.sub(queryLengths()->extents[0], b.i64(1))
+                      : q.extents[0];
   case attn::Extent::Heads:
     return q.extents[1];
   case attn::Extent::Query:
-    return q.extents[2];
+    return sequence ? sequence->queries : q.extents[2];
   case attn::Extent::KvHeads:
     return k.extents[1];
   case attn::Extent::Key:
-    return k.extents[2];
+    return sequence ? sequence->keys : k.extents[2];
   }
   llvm_unreachable("covered switch");
 }

@@ -11,6 +11,8 @@
 #include "lowering/common/KernelInfo.h"
 #include "lowering/cpu/VectorBuilder.h"
 
+#include <optional>
+
 namespace qm::cpu {
 
 /// A tensor argument; extents and strides are i64, strides in elements.
@@ -26,6 +28,15 @@ struct TensorSlots {
   mlir::Value rowStride() const { return strides[2]; }
 };
 
+/// The sequence that a query tile is of, in calls whose sequences have lengths
+/// of their own; i64.
+struct Sequence {
+  mlir::Value number; ///< among the call's sequences: the batch of regions
+  mlir::Value batch;  ///< the batch entry that it lies in
+  mlir::Value firstQuery, firstKey; ///< its rows there
+  mlir::Value queries, keys;        ///< its lengths
+};
+
 class ArgumentSlots {
 public:
   /// Emits the loads at the builder's insertion point.
@@ -34,15 +45,35 @@ public:
   const TensorSlots &tensor(mlir::Value argument) const {
     return tensors.find(argument)->second;
   }
-  /// An extent of the call, i64.
-  mlir::Value extent(attn::Extent kind) const;
+  /// An extent of the call, or of the sequence that was entered; i64.
+  mlir::Value extent(VectorBuilder &b, attn::Extent kind) const;
+  /// What is emitted from now on is about this sequence.
+  void enter(const Sequence &place) { sequence = place; }
+  void leave() { sequence.reset(); }
+  /// Null in calls without lengths.
+  const Sequence *getSequence() const {
+    return sequence ? &*sequence : nullptr;
+  }
+  /// The kernel's lengths of sequences, of the queries and of the keys; null
+  /// without.
+  const TensorSlots *queryLengths() const { return lengths(0); }
+  const TensorSlots *keyLengths() const { return lengths(1); }
+  bool isPacked() const { return position && position.getPacked(); }
   /// The scalar arguments: kernel argument -> value.
   const llvm::DenseMap<mlir::Value, mlir::Value> &scalars() const {
     return scalarValues;
   }
 
 private:
+  const TensorSlots *lengths(unsigned index) const {
+    return position && !position.getLengths().empty()
+               ? &tensor(position.getLengths()[index])
+               : nullptr;
+  }
+
   mlir::Value queryArgument, keyArgument;
+  mutable attn::TilePositionOp position;
+  std::optional<Sequence> sequence;
   llvm::DenseMap<mlir::Value, TensorSlots> tensors;
   llvm::DenseMap<mlir::Value, mlir::Value> scalarValues;
 };

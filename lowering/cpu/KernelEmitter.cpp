@@ -3,6 +3,8 @@
 #include "lowering/cpu/KernelEmitter.h"
 
 #include "dialect/Diagnostics.h"
+#include "lowering/cpu/SearchSorted.h"
+#include "lowering/cpu/TileOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -23,7 +25,12 @@ KernelEmitter::KernelEmitter(attn::KernelOp kernel,
     return emitCapturedLoad(b, slots->tensor(load.getBuffer()), indices);
   };
   environment.extent = [this](OpBuilder &, attn::ExtentOp extent) {
-    return b.toI32(slots->extent(extent.getKind()));
+    return b.toI32(slots->extent(b, extent.getKind()));
+  };
+  environment.search = [this](OpBuilder &, attn::SearchOp search,
+                              ArrayRef<Value> indices, Value value) {
+    return emitSearch(b, search, slots->tensor(search.getBuffer()), indices,
+                      value);
   };
 }
 
@@ -77,37 +84,31 @@ FailureOr<LLVM::LLVMFuncOp> KernelEmitter::emit() {
   return function;
 }
 
-/// Tile index -> batch, head and query rows. Tiles of one head are neighbours,
-/// so that its keys stay in cache; with a mask later rows come first, because
-/// masks in practice give them more keys and short tiles should come last.
-void KernelEmitter::emitTilePosition(Value tile) {
-  Value tileM = b.i64(schedule.getTileM());
-  Value queries = slots->extent(attn::Extent::Query);
-  Value perHead = arith::CeilDivSIOp::create(b, queries, tileM);
-  Value sequence = arith::DivSIOp::create(b, tile, perHead);
-  Value place = arith::RemSIOp::create(b, tile, perHead);
-  if (longestFirst)
-    place = b.sub(b.sub(perHead, b.i64(1)), place);
-  Value heads = slots->extent(attn::Extent::Heads);
-  rows.batch = arith::DivSIOp::create(b, sequence, heads);
-  rows.head = arith::RemSIOp::create(b, sequence, heads);
-  rows.first = b.mul(place, tileM);
-  rows.count = b.min(b.sub(queries, rows.first), tileM);
+LogicalResult KernelEmitter::emitTile(Value tile) {
+  rows = findTile(b, *slots, tile, schedule.getTileM(), longestFirst);
   rows.strips =
       arith::CeilDivSIOp::create(b, rows.count, b.i64(schedule.getMicroM()));
-}
-
-LogicalResult KernelEmitter::emitTile(Value tile) {
-  emitTilePosition(tile);
-  for (Operation &op : kernel.getBody().front())
-    if (failed(emitOutsideLoop(op)))
-      return failure();
-  return success();
+  LogicalResult status = success();
+  auto emitBody = [&] {
+    for (Operation &op : kernel.getBody().front())
+      if (succeeded(status))
+        status = emitOutsideLoop(op);
+  };
+  // There are more tile numbers than tiles, see findTile.
+  if (slots->getSequence())
+    b.when(arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, rows.count,
+                                 b.i64(0)),
+           emitBody);
+  else
+    emitBody();
+  return status;
 }
 
 bool KernelEmitter::emitScalar(Operation &op) {
   if (auto position = dyn_cast<attn::TilePositionOp>(op)) {
-    scalars.map(position.getBatch(), b.toI32(rows.batch));
+    const Sequence *sequence = slots->getSequence();
+    scalars.map(position.getBatch(),
+                b.toI32(sequence ? sequence->number : rows.batch));
     scalars.map(position.getHead(), b.toI32(rows.head));
     scalars.map(position.getRow(), b.toI32(rows.first));
     return true;
@@ -176,8 +177,14 @@ LogicalResult KernelEmitter::emitNormalize(attn::NormalizeOp op) {
                             "accumulator used here only");
   // Copies: the table of tiles grows below.
   QueryTile output = *acc, maxTile = *max, sumTile = *sum;
-  QueryTile lse = allocateQueryTile(1);
-  float exp2Scale = getExp2Scale(op.getExp2ScaleAttr());
+  QueryTile lse = allocateQueryTile(1), rowMax;
+  if (op.getRowMax())
+    rowMax = allocateQueryTile(1);
+  Value sink;
+  if (!op.getSink().empty())
+    sink = b.splat(
+        lowering::inlineRegion(b, op.getSink(), {}, scalars, environment)[0]);
+  const float exp2Scale = getExp2Scale(op.getExp2ScaleAttr());
   forEachStrip(b, rows, [&](Value index) {
     TransposedTile o = output.strip(b, index);
     for (int64_t v = 0; v < vectors; ++v) {
@@ -186,7 +193,16 @@ LogicalResult KernelEmitter::emitNormalize(attn::NormalizeOp op) {
       };
       Value l = b.loadVector(at(sumTile), b.getF32Type());
       Value m = b.loadVector(at(maxTile), b.getF32Type());
-      b.storeVector(emitLogSumExp(b, m, l, exp2Scale), at(lse));
+      if (op.getRowMax())
+        b.storeVector(emitNaturalMax(b, m, exp2Scale), at(rowMax));
+      Value factor; // of the accumulator
+      if (sink) {
+        SinkStep step = emitSink(b, m, l, exp2Scale, sink);
+        b.storeVector(emitLogSumExp(b, step.max, step.sum, 1.0f), at(lse));
+        l = step.sum, factor = step.alpha;
+      } else {
+        b.storeVector(emitLogSumExp(b, m, l, exp2Scale), at(lse));
+      }
       // A row without a key has sum 0 and accumulator 0: dividing by 1 gives 0.
       Value zero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, l,
                                          b.f32Vector(0.0f));
@@ -194,12 +210,16 @@ LogicalResult KernelEmitter::emitNormalize(attn::NormalizeOp op) {
       b.loop(b.i64(0), b.i64(output.columns), 1, [&](Value column) {
         Value address = o.vectorAddress(b, column, v);
         Value value = b.loadVector(address, b.getF32Type());
+        if (factor)
+          value = arith::MulFOp::create(b, value, factor);
         b.storeVector(arith::DivFOp::create(b, value, divisor), address);
       });
     }
   });
   tiles[op.getO()] = output;
   tiles[op.getLse()] = lse;
+  if (op.getRowMax())
+    tiles[op.getRowMax()] = rowMax;
   return success();
 }
 

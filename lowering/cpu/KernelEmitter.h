@@ -51,7 +51,6 @@ private:
   using Tile = std::variant<QueryTile, KeyTile, ScoreTile, StripStat>;
 
   mlir::LLVM::LLVMFuncOp makeFunction();
-  void emitTilePosition(mlir::Value tile);
   mlir::LogicalResult emitTile(mlir::Value tile);
   mlir::LogicalResult emitOutsideLoop(mlir::Operation &op);
   /// Scalar arithmetic on indices; false if `op` is none.

@@ -31,7 +31,7 @@ LogicalResult KernelEmitter::emitKeyBlocks(attn::KeyBlocksOp loop) {
   }
 
   LogicalResult status = success();
-  Value keys = slots->extent(attn::Extent::Key);
+  Value keys = slots->extent(b, attn::Extent::Key);
   Value tileN = b.i64(schedule.getTileN());
   std::pair<Value, Value> range = boundKeys(loop, keys);
   b.loop(range.first, range.second, schedule.getTileN(), [&](Value first) {
@@ -185,12 +185,15 @@ LogicalResult KernelEmitter::emitPerBlock(Operation &op) {
   if (auto load = dyn_cast<attn::LoadTileOp>(op)) {
     const TensorSlots &source = slots->tensor(load.getSource());
     Value head = b.toI64(scalars.lookupOrDefault(load.getHead()));
-    Value batch = b.toI64(scalars.lookupOrDefault(load.getBatch()));
     if (load.getRow() != load->getBlock()->getArgument(0))
       return unsupported(op, "a load in the key loop starts at the block's "
                              "first key");
     int64_t columns = load.getTile().getType().getColumns();
-    ScalarRows memory{source.rowAddress(b, batch, head, firstKey),
+    const Sequence *sequence = slots->getSequence();
+    Value batch = sequence ? sequence->batch
+                           : b.toI64(scalars.lookupOrDefault(load.getBatch()));
+    Value row = sequence ? b.add(sequence->firstKey, firstKey) : firstKey;
+    ScalarRows memory{source.rowAddress(b, batch, head, row),
                       source.rowStride()};
     KeyTile tile{memory, source.elementType, columns};
     if (!source.elementType.isF32()) {

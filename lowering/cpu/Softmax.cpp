@@ -110,6 +110,14 @@ Values qm::cpu::emitScorePass(VectorBuilder &b, const ScoreChain &chain,
       [&] { return pass(true); });
 }
 
+/// A row without a key so far has maximum -inf, which counts as 0 as a
+/// reference: its exponents are then -inf, not NaN.
+static Value finiteOrZero(VectorBuilder &b, Value max) {
+  Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
+                                      b.f32Vector(minusInfinity));
+  return arith::SelectOp::create(b, empty, b.f32Vector(0.0f), max);
+}
+
 float qm::cpu::getExp2Scale(FloatAttr attribute) {
   return attribute ? attribute.getValue().convertToFloat()
                    : std::numbers::log2e_v<float>;
@@ -124,11 +132,7 @@ SoftmaxStep qm::cpu::emitProbabilityPass(VectorBuilder &b,
   SoftmaxStep step;
   Values minusMax;
   for (auto [before, after] : llvm::zip_equal(oldMax, newMax)) {
-    // A row without a key so far has maximum -inf, which counts as 0 here: its
-    // exponents are then -inf, not NaN.
-    Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, after,
-                                        b.f32Vector(minusInfinity));
-    Value finite = arith::SelectOp::create(b, empty, zero, after);
+    Value finite = finiteOrZero(b, after);
     minusMax.push_back(arith::NegFOp::create(b, finite));
     Value change = arith::SubFOp::create(b, before, finite);
     step.alpha.push_back(emitExp2(b, arith::MulFOp::create(b, c, change)));
@@ -166,4 +170,24 @@ Value qm::cpu::emitLogSumExp(VectorBuilder &b, Value max, Value sum,
   Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum,
                                       b.f32Vector(0.0f));
   return arith::SelectOp::create(b, empty, b.f32Vector(minusInfinity), lse);
+}
+
+Value qm::cpu::emitNaturalMax(VectorBuilder &b, Value max, float exp2Scale) {
+  double factor = double(exp2Scale) * std::numbers::ln2;
+  return arith::MulFOp::create(b, max, b.f32Vector(float(factor)));
+}
+
+SinkStep qm::cpu::emitSink(VectorBuilder &b, Value max, Value sum,
+                           float exp2Scale, Value sink) {
+  Value own = arith::MulFOp::create(b, b.f32Vector(exp2Scale), max);
+  Value other =
+      arith::MulFOp::create(b, sink, b.f32Vector(std::numbers::log2e_v<float>));
+  SinkStep step;
+  step.max = finiteOrZero(b, b.maxOrSecond(own, other));
+  auto weight = [&](Value logit) {
+    return emitExp2(b, arith::SubFOp::create(b, logit, step.max));
+  };
+  step.alpha = weight(own);
+  step.sum = b.fma(sum, step.alpha, weight(other));
+  return step;
 }

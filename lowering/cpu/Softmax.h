@@ -56,4 +56,16 @@ SoftmaxStep emitProbabilityPass(VectorBuilder &b, TransposedTile scores,
 mlir::Value emitLogSumExp(VectorBuilder &b, mlir::Value max, mlir::Value sum,
                           float exp2Scale);
 
+/// The running maximum in the units of lse: c max ln 2.
+mlir::Value emitNaturalMax(VectorBuilder &b, mlir::Value max, float exp2Scale);
+
+/// A sink joins the statistics: `max` is the new reference in log2 units,
+/// finite, `sum` is relative to it, and the accumulator is to be multiplied by
+/// `alpha`. `sink` is in natural units.
+struct SinkStep {
+  mlir::Value max, sum, alpha;
+};
+SinkStep emitSink(VectorBuilder &b, mlir::Value max, mlir::Value sum,
+                  float exp2Scale, mlir::Value sink);
+
 } // namespace qm::cpu

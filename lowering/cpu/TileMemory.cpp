@@ -82,8 +82,8 @@ void qm::cpu::emitLoadRows(VectorBuilder &b, const TensorSlots &source,
   b.when(ragged, [&] { emitFill(b, tile, rows, 0.0f); });
   Type type = source.elementType;
   forEachRow(b, tile, rows, [&](Value row, Value place) {
-    Value address =
-        source.rowAddress(b, rows.batch, rows.head, b.add(rows.first, row));
+    Value address = source.rowAddress(b, rows.batch, rows.head,
+                                      b.add(rows.firstInMemory, row));
     b.loop(b.i64(0), b.i64(tile.columns), 1, [&](Value column) {
       Value value = b.loadScalar(b.address(address, type, column), type);
       Value offset = b.mul(column, b.i64(stripRows));
@@ -100,7 +100,7 @@ void qm::cpu::emitStoreRows(VectorBuilder &b, QueryTile tile,
   // A statistic is a tile of one column whose tensor has no column dimension.
   forEachRow(b, tile, rows, [&](Value row, Value place) {
     Value address = destination.rowAddress(b, rows.batch, rows.head,
-                                           b.add(rows.first, row));
+                                           b.add(rows.firstInMemory, row));
     b.loop(b.i64(0), b.i64(tile.columns), 1, [&](Value column) {
       Value offset = b.mul(column, b.i64(stripRows));
       Value value = b.loadScalar(b.address(place, b.getF32Type(), offset),

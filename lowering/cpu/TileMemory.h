@@ -43,6 +43,7 @@ struct QueryTile {
 /// Which rows of the call a query tile holds.
 struct TileRows {
   mlir::Value batch, head, first; ///< i64
+  mlir::Value firstInMemory;      ///< row of the tensors, i64
   mlir::Value count;              ///< rows that exist, i64
   mlir::Value strips;             ///< strips with at least one of them, i64
 };

@@ -10,42 +10,64 @@ using namespace qm::reference;
 MaskCounts Reference::countBlocks(llvm::ArrayRef<Argument> arguments,
                                   int64_t tileM, int64_t tileN,
                                   unsigned threads) const {
-  Extents extents = extentsOf(arguments);
-  int64_t rowTiles = (extents.query + tileM - 1) / tileM;
-  int64_t keyBlocks = (extents.key + tileN - 1) / tileN;
+  const Extents extents = extentsOf(arguments);
+  std::vector<Sequence> sequences = sequencesOf(arguments);
+  const int64_t count = sequences.size();
   MaskCounts total;
-  if (!mask || extents.key == 0) {
-    int64_t planes = extents.batch * extents.heads;
-    total.fullBlocks = planes * rowTiles * keyBlocks;
-    total.keptPairs = planes * extents.query * extents.key;
-    total.emptyRows = extents.key == 0 ? planes * extents.query : 0;
+  auto ceilDiv = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  if (!mask) {
+    for (const Sequence &sequence : sequences) {
+      total.fullBlocks += extents.heads * ceilDiv(sequence.queries, tileM) *
+                          ceilDiv(sequence.keys, tileN);
+      total.keptPairs += extents.heads * sequence.queries * sequence.keys;
+      total.emptyRows +=
+          sequence.keys == 0 ? extents.heads * sequence.queries : 0;
+    }
     return total;
   }
-  // A mask that ignores the batch or the head is counted once and multiplied.
-  int64_t batches = mask->usesBatch ? extents.batch : 1;
-  int64_t heads = mask->usesHead ? extents.heads : 1;
-  int64_t factor =
-      extents.batch * extents.heads / std::max<int64_t>(batches * heads, 1);
+  // A mask that ignores the batch or the head is counted once and multiplied,
+  // where all sequences are as long.
+  int64_t factor = 1, heads = mask->usesHead ? extents.heads : 1;
+  if (lengths.empty() && !mask->usesBatch && count > 0) {
+    sequences.resize(1);
+    factor = count;
+  }
+  factor *= heads > 0 ? extents.heads / heads : 0;
+
+  struct Tile {
+    const Sequence *sequence;
+    int64_t head, firstRow;
+  };
+  std::vector<Tile> tiles;
+  for (const Sequence &sequence : sequences)
+    for (int64_t head = 0; head < heads; ++head)
+      for (int64_t row = 0; row < sequence.queries; row += tileM)
+        tiles.push_back({&sequence, head, row});
 
   std::mutex mutex;
-  parallelFor(batches * heads * rowTiles, threads, [&] {
+  parallelFor(tiles.size(), threads, [&] {
+    auto inside = std::make_shared<Extents>(extents);
+    inside->batch = count;
     auto evaluator =
-        std::make_shared<RegionEvaluator<float>>(*mask, arguments, extents);
-    return [&, evaluator](int64_t item) {
-      int64_t tile = item % rowTiles;
-      int64_t h = item / rowTiles % heads, b = item / rowTiles / heads;
-      int64_t lastRow = std::min(extents.query, (tile + 1) * tileM);
-      int64_t rows = lastRow - tile * tileM;
+        std::make_shared<RegionEvaluator<float>>(*mask, arguments, *inside);
+    return [&, inside, evaluator](int64_t item) {
+      auto [sequence, h, firstRow] = tiles[item];
+      inside->query = sequence->queries;
+      inside->key = sequence->keys;
+      const int64_t allKeys = sequence->keys;
+      const int64_t keyBlocks = ceilDiv(allKeys, tileN);
+      int64_t lastRow = std::min(sequence->queries, firstRow + tileM);
+      int64_t rows = lastRow - firstRow;
       std::vector<int64_t> kept(keyBlocks);
       MaskCounts counts;
-      for (int64_t i = tile * tileM; i < lastRow; ++i) {
-        evaluator->setRow(b, h, i);
+      for (int64_t i = firstRow; i < lastRow; ++i) {
+        evaluator->setRow(sequence->number, h, i);
         int64_t keptInRow = 0;
         constexpr int lanes = RegionEvaluator<float>::lanes;
         bool keep[lanes];
-        for (int64_t first = 0; first < extents.key; first += lanes) {
+        for (int64_t first = 0; first < allKeys; first += lanes) {
           int count =
-              static_cast<int>(std::min<int64_t>(lanes, extents.key - first));
+              static_cast<int>(std::min<int64_t>(lanes, allKeys - first));
           evaluator->mask(first, count, keep);
           for (int lane = 0; lane < count; ++lane) {
             keptInRow += keep[lane];
@@ -56,7 +78,7 @@ MaskCounts Reference::countBlocks(llvm::ArrayRef<Argument> arguments,
         counts.emptyRows += keptInRow == 0;
       }
       for (int64_t block = 0; block < keyBlocks; ++block) {
-        int64_t keys = std::min(tileN, extents.key - block * tileN);
+        int64_t keys = std::min(tileN, allKeys - block * tileN);
         counts.emptyBlocks += kept[block] == 0;
         counts.fullBlocks += kept[block] == rows * keys;
         counts.partialBlocks += kept[block] != 0 && kept[block] != rows * keys;

@@ -24,17 +24,25 @@ enum class Arithmetic {
   InputRounded
 };
 
-/// Results in row-major order, whatever the layout of the inputs.
+/// Results in row-major order, whatever the layout of the inputs. Rows of no
+/// sequence, which a kernel leaves as they are, are NaN.
 struct Output {
   int64_t batch = 0, heads = 0, rows = 0, columns = 0;
-  std::vector<double> o;   ///< [batch, heads, rows, columns]
-  std::vector<double> lse; ///< [batch, heads, rows], natural logarithm
+  std::vector<double> o;      ///< [batch, heads, rows, columns]
+  std::vector<double> lse;    ///< [batch, heads, rows], natural logarithm
+  std::vector<double> rowMax; ///< [batch, heads, rows]; -inf: no kept key
 };
 
 /// What a mask keeps, summed over batches and heads.
 struct MaskCounts {
   int64_t fullBlocks = 0, partialBlocks = 0, emptyBlocks = 0;
   int64_t keptPairs = 0, emptyRows = 0;
+};
+
+/// A sequence of a call; rows count from the start of its batch entry.
+struct Sequence {
+  int64_t number = 0, batch = 0;
+  int64_t firstQuery = 0, queries = 0, firstKey = 0, keys = 0;
 };
 
 /// A spec made ready to evaluate. Holds no reference to the IR.
@@ -58,10 +66,14 @@ public:
   MaskCounts countBlocks(llvm::ArrayRef<Argument> arguments, int64_t tileM,
                          int64_t tileN, unsigned threads = 0) const;
 
+  /// The extents of the call; with lengths, those of memory.
   Extents extentsOf(llvm::ArrayRef<Argument> arguments) const;
+  /// The batch entries, or what the lengths make of them.
+  std::vector<Sequence> sequencesOf(llvm::ArrayRef<Argument> arguments) const;
   bool hasMask() const { return mask.has_value(); }
   bool hasScore() const { return score.has_value(); }
   bool returnsLse() const { return lse; }
+  bool returnsRowMax() const { return rowMax; }
   /// Position of q, k, v among the function's arguments.
   unsigned qArgument() const { return q; }
   unsigned kArgument() const { return k; }
@@ -69,6 +81,7 @@ public:
 
 private:
   explicit Reference(mlir::Location loc) : loc(loc) {}
+  mlir::LogicalResult checkLengths(llvm::ArrayRef<Argument> arguments) const;
   template <typename Real>
   Output evaluateAs(llvm::ArrayRef<Argument> arguments, unsigned threads) const;
 
@@ -76,9 +89,11 @@ private:
   llvm::SmallVector<mlir::Type> argumentTypes;
   llvm::SmallVector<std::string> argumentNames;
   unsigned q = 0, k = 1, v = 2;
+  llvm::SmallVector<unsigned, 2> lengths; ///< arguments: queries', keys'
+  bool packed = false;
   float scale = 1;
-  bool lse = false;
-  std::optional<RegionProgram> score, mask;
+  bool lse = false, rowMax = false;
+  std::optional<RegionProgram> score, mask, sink;
 };
 
 /// The name of a function argument: its `attn.name`, else q, k, v or argN.

@@ -142,8 +142,15 @@ template <typename Real>
 void RegionEvaluator<Real>::setRow(int64_t batch, int64_t head, int64_t row) {
   std::fill_n(integers(program.batch), lanes, batch);
   std::fill_n(integers(program.head), lanes, head);
-  std::fill_n(integers(program.row), lanes, row);
+  if (program.row >= 0)
+    std::fill_n(integers(program.row), lanes, row);
   run(program.rowSteps, lanes);
+}
+
+template <typename Real>
+Real RegionEvaluator<Real>::sink(int64_t batch, int64_t head) {
+  setRow(batch, head, 0);
+  return reals(program.result)[0];
 }
 
 template <typename Real>

@@ -40,6 +40,9 @@ public:
   /// Whether each of the keys is kept.
   void mask(int64_t firstKey, int count, bool *keep);
 
+  /// The logit of a sink.
+  Real sink(int64_t batch, int64_t head);
+
 private:
   Real *reals(int index) { return realStorage.data() + index * lanes; }
   int64_t *integers(int index) { return intStorage.data() + index * lanes; }

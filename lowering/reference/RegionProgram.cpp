@@ -121,8 +121,10 @@ private:
     auto index = block.getArguments().drop_front(hasScore ? 1 : 0);
     program.batch = define(index[0], false);
     program.head = define(index[1], false);
-    program.row = define(index[2], false);
-    program.key = define(index[3], true);
+    if (index.size() > 2) {
+      program.row = define(index[2], false);
+      program.key = define(index[3], true);
+    }
     program.usesBatch = !index[0].use_empty();
     program.usesHead = !index[1].use_empty();
   }

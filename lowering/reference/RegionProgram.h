@@ -130,15 +130,16 @@ struct RegionProgram {
   llvm::SmallVector<Step, 0> keySteps;
   int floatRegisters = 0;
   int intRegisters = 0;
-  /// Registers of the region's arguments (-1: there is none).
+  /// Registers of the region's arguments (-1: there is none; a sink has no row
+  /// and no key).
   int score = -1, batch = -1, head = -1, row = -1, key = -1;
   int result = -1;
   /// Whether the result can differ between batches or heads.
   bool usesBatch = false, usesHead = false;
 };
 
-/// Compiles the region of an `attn.attention`: arguments are b, h, i, j, after
-/// a leading score if there are five. Emits a diagnostic for an op that has no
+/// Compiles a region of an `attn.attention`: arguments are b, h, i, j, after a
+/// leading score if there are five; b and h of a sink. Emits a diagnostic for an op that has no
 /// meaning here.
 mlir::FailureOr<RegionProgram> compileRegion(mlir::Region &region);
 

@@ -19,6 +19,9 @@ namespace detail {
 
 struct Registry;
 
+/// Lengths of sequences: those of the tensors, or arguments of their own.
+enum class Lengths { Whole, Packed, Padded };
+
 /// The name of an argument and the place it was declared.
 struct Name {
   const char *text;
@@ -39,6 +42,9 @@ struct Coordinates {
 template <class F>
 concept ScoreLambda = requires(const F &f, Score s, Batch b, Head h, Query i,
                                Key j) { f(s, b, h, i, j); };
+
+template <class F>
+concept SinkLambda = requires(const F &f, Batch b, Head h) { f(b, h); };
 
 // clang-format off
 template <IntegerLiteral T> Dimension dimension(T value) { return {Dimension::Fixed, static_cast<long long>(value)}; }

@@ -34,6 +34,21 @@ public:
   Spec &scale(float factor,
               Where where = Where::current()); ///< Default: 1/sqrt(headDim).
   Spec &returnLse(Where where = Where::current());
+  /// One more output, `row_max` [B, Hq, Sq]: the largest kept score of each row,
+  /// -inf where there is none.
+  Spec &returnRowMax(Where where = Where::current());
+
+  /// Sequences of different lengths, one after the other: q, O [1, Hq, T, D],
+  /// k, v [1, Hkv, Tkv, D], lse [1, Hq, T]. Two arguments after v, `cu_q` and
+  /// `cu_kv`, i32, say where sequences start and the last one ends
+  /// ("cu_seqlens", one element more than there are sequences); equal starts
+  /// are an empty one.
+  Spec &packed(Where where = Where::current());
+  /// Batch entries of different lengths: two arguments after v, `len_q` and
+  /// `len_kv`, i32 of [B]. Memory past a length is neither read nor written.
+  Spec &padded(Where where = Where::current());
+  // In both, b is the number of the sequence, i and j count from its start, and
+  // batch(), queryLength() and keyLength() are those of the region's sequence.
 
   /// Element type of q, k, v and O. Default: bf16.
   template <DType T>
@@ -100,6 +115,30 @@ public:
     return mask(custom(function), where);
   }
 
+  /// Attention sinks (GPT-OSS): one more logit of every row, without a value.
+  /// exp(sink) joins the denominator, so that O shrinks and lse grows; a row
+  /// with no kept key has O = 0, lse = sink. A function (Batch, Head) -> Float,
+  /// called once, or a buffer over spec.heads().
+  template <class F>
+  Spec &sink(const F &function, Where where = Where::current()) {
+    static_assert(detail::SinkLambda<F>,
+                  "a sink is a function of two arguments, (Batch b, Head h), "
+                  "or a buffer of floats over spec.heads()");
+    if constexpr (detail::SinkLambda<F>) {
+      detail::Coordinates at = beginSink(where);
+      endSink(detail::FloatArg(function(at.b, at.h), where).node, where);
+    }
+    return *this;
+  }
+  template <class Kind>
+  Spec &sink(const Buffer<Float, Kind> &logits,
+             Where where = Where::current()) {
+    static_assert(detail::isOneOf<Kind, Head, Index>,
+                  "sinks are one a query head: declare the buffer with "
+                  "spec.heads()");
+    return sink([&](Batch, Head h) { return logits[h]; }, where);
+  }
+
   /// The spec as MLIR text (`func.func` with `attn.attention`), or null if
   /// there are diagnostics. Lives as long as the Spec or until it changes.
   const char *mlir();
@@ -111,10 +150,13 @@ public:
 private:
   friend struct detail::Registry;
   Spec &setDType(DType type, Where where);
+  Spec &setLengths(detail::Lengths lengths, const char *what, Where where);
   detail::Gather addBuffer(const detail::Name &name, DType type,
                            const detail::Dimension *dimensions, int rank);
   detail::Coordinates beginScore(Where where);
   void endScore(detail::Node *result, Where where);
+  detail::Coordinates beginSink(Where where);
+  void endSink(detail::Node *result, Where where);
 
   detail::Trace *trace;
 };

@@ -85,6 +85,7 @@ struct Gather {
   Node *subscripts[maxRank];
 
   Gather with(const Operand &subscript) const;
+  void markSorted() const;
   Node *load(Where where) const;
 };
 
