@@ -1,6 +1,7 @@
 """PyTorch: the drop-in functions and the operators, on the CPU, against PyTorch's own attention. Skipped where PyTorch is missing."""
 
 import math
+import sys
 import unittest
 import warnings
 
@@ -10,7 +11,8 @@ try:
     from torch.nn.attention.flex_attention import create_block_mask, noop_mask
     from torch.nn.attention.flex_attention import flex_attention as their_flex_attention
 except ImportError:
-    raise unittest.SkipTest("PyTorch is not installed") from None
+    print("skipped: this Python has no PyTorch")
+    sys.exit(77)
 
 import qimeng_attention as qa
 from qimeng_attention import masks, scores

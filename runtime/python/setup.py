@@ -1,0 +1,59 @@
+"""What pyproject.toml cannot say: the wheel holds the runtime, libqm.so, and is tagged for the machines that can load it.
+
+The file is the one that QM_LIBRARY names, else build/lib/libqm.so of the source tree. Without one the wheel is pure and uses a
+libqm.so that is installed elsewhere.
+"""
+
+import os
+import pathlib
+import platform
+import re
+import shutil
+
+from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # before setuptools 70
+    from wheel.bdist_wheel import bdist_wheel
+
+
+def runtime():
+    named = os.environ.get("QM_LIBRARY")
+    if named and not pathlib.Path(named).is_file():
+        raise SystemExit(f"QM_LIBRARY names {named}, which is no file")
+    path = pathlib.Path(named) if named else pathlib.Path(__file__).resolve().parents[2] / "build/lib/libqm.so"
+    return path if path.is_file() else None
+
+
+def glibc_of(path):
+    """The latest version of glibc that a library asks for: (2, 34) for GLIBC_2.34."""
+    versions = re.findall(rb"GLIBC_(\d+)\.(\d+)", path.read_bytes())
+    return max(((int(major), int(minor)) for major, minor in versions), default=(2, 17))
+
+
+class BuildWithRuntime(build_py):
+    def run(self):
+        super().run()
+        if runtime():
+            target = pathlib.Path(self.build_lib) / "qimeng_attention" / "libqm.so"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(runtime(), target)
+
+
+class PlatformWheel(bdist_wheel):
+    def get_tag(self):
+        # No extension module: any Python 3 loads it.
+        if not runtime():
+            return "py3", "none", "any"
+        major, minor = glibc_of(runtime())
+        return "py3", "none", f"manylinux_{major}_{minor}_{platform.machine()}"
+
+
+class PlatformDistribution(Distribution):
+    def has_ext_modules(self):
+        return runtime() is not None
+
+
+setup(cmdclass={"build_py": BuildWithRuntime, "bdist_wheel": PlatformWheel}, distclass=PlatformDistribution)
