@@ -145,7 +145,14 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   plan.producerRegisters = schedule.getProducerRegisters();
   plan.consumerRegisters = schedule.getConsumerRegisters();
   plan.pingPong = schedule.getPingPong();
-  plan.tileCounters = lowering::KernelInfo::get(kernel).tileCounters;
+  lowering::KernelInfo info = lowering::KernelInfo::get(kernel);
+  plan.tileCounters = info.tileCounters;
+  if (info.sequences != lowering::Sequences::Whole)
+    return diag::help(diag::error(kernel, Id::HopperLengths)
+                          << "'" << kernel.getSymName()
+                          << "' has packed or padded sequences, which sm_90a "
+                             "kernels do not support",
+                      "use --arch=sm_80, which runs on Hopper GPUs too");
   if (failed(checkPrecision(kernel, plan)) ||
       failed(checkHeadDim(kernel, "query and key", plan.headDim)) ||
       failed(checkHeadDim(kernel, "value", plan.valueDim)) ||

@@ -137,6 +137,16 @@ Call qm::contract::k4Call(Element type, const Shape &shape) {
   return call;
 }
 
+Tensor qm::contract::tokensOutermost(const Tensor &tensor) {
+  llvm::ArrayRef<int64_t> extents = tensor.view.extents;
+  int64_t heads = extents[1], tokens = extents[2], columns = extents[3];
+  Tensor result(tensor.view.dtype, {extents[0], tokens, heads, columns});
+  result.view.extents = tensor.view.extents;
+  result.view.strides = {tokens * heads * columns, columns, heads * columns, 1};
+  copy(tensor, result);
+  return result;
+}
+
 Tensor qm::contract::vectorOf(Element type, llvm::ArrayRef<int64_t> values) {
   Tensor tensor(type, {int64_t(values.size())});
   for (size_t at = 0; at < values.size(); ++at)

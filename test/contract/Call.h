@@ -64,6 +64,10 @@ Call uniformProbe(Element type, const Shape &shape);
 /// columns of q and k are 0, and V's all are column 0.
 Call k4Call(Element type, const Shape &shape);
 
+/// The same elements with tokens outermost in memory, [T, H, D], as packed
+/// sequences usually lie.
+Tensor tokensOutermost(const Tensor &tensor);
+
 /// A one-dimensional capture.
 Tensor vectorOf(Element type, llvm::ArrayRef<int64_t> values);
 

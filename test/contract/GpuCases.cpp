@@ -75,6 +75,33 @@ static CaseFile makeCase(const Call &call, const Truth &truth,
   return file;
 }
 
+namespace {
+/// What a spec is compiled for on a GPU.
+struct GpuSetting : Setting {
+  const char *suffix = "";                 ///< of the kernel's name
+  std::vector<std::string> overrides = {}; ///< of the schedule
+};
+} // namespace
+
+/// Types that the target's matrix unit has, and on sm_80 the schedule that is
+/// not the default under a mask.
+static std::vector<GpuSetting> settingsFor(llvm::StringRef target) {
+  std::vector<GpuSetting> settings = {{{Element::F16, 64}},
+                                      {{Element::F16, 128}}};
+  if (target == "sm_75")
+    return settings;
+  settings.push_back({{Element::BF16, 64}});
+  settings.push_back({{Element::BF16, 128}});
+  if (target == "sm_90a")
+    return settings;
+  const std::vector<std::string> pingPong = {
+      "schedule.ping_pong=1", "schedule.warps=8", "schedule.tile_m=256",
+      "schedule.stages=3", "schedule.tile_n=64"};
+  settings.push_back({{Element::BF16, 64}, "_pp", pingPong});
+  settings.push_back({{Element::BF16, 128}, "_pp", pingPong});
+  return settings;
+}
+
 /// The calls of one spec in one setting.
 static LogicalResult writeCalls(const RowCase &rowCase, Setting setting,
                                 const std::string &text,
@@ -85,7 +112,7 @@ static LogicalResult writeCalls(const RowCase &rowCase, Setting setting,
     Call call = rowCall.make(setting.type, rowCase.shape(setting));
     if (!rowCall.keep && !program)
       program.emplace(text, Program::Options());
-    Truth truth = rowCall.keep ? uniformTruth(call, rowCall.keep)
+    Truth truth = rowCall.keep ? uniformTruth(call, rowCall.keep, rowCall.shift)
                                : program->evaluate(call);
     CaseFile file = makeCase(call, truth, kernel);
     file.name = kernel.name + "." + rowCall.name;
@@ -98,22 +125,29 @@ static LogicalResult writeCalls(const RowCase &rowCase, Setting setting,
 }
 
 LogicalResult qm::contract::writeGpuCases(llvm::StringRef folder,
-                                          llvm::StringRef target) {
+                                          llvm::StringRef target,
+                                          llvm::StringRef prefix) {
   llvm::sys::fs::create_directories(folder);
   test::KernelCompiler compiler;
   std::vector<lowering::KernelInfo> kernels;
-  for (const RowCase &rowCase : rowCases())
-    for (Setting setting : {Setting{Element::BF16, 64},
-                            {Element::BF16, 128},
-                            {Element::F16, 64},
-                            {Element::F16, 128}}) {
-      std::string name =
-          llvm::formatv("{0}_{1}_d{2}", rowCase.name,
-                        runtime::dataTypeName(setting.type), setting.headDim);
-      std::string text = specText(name, setting.type, rowCase.shape(setting),
-                                  rowCase.describe);
+  for (const RowCase &rowCase : rowCases()) {
+    if (!llvm::StringRef(rowCase.name).starts_with(prefix) ||
+        (rowCase.hasLengths && target == "sm_90a"))
+      continue;
+    for (const GpuSetting &setting : settingsFor(target)) {
+      // A case with head dims of its own runs once a type.
+      bool ownDims = rowCase.headDim != 0;
+      if (ownDims && (setting.headDim != 64 || !setting.overrides.empty()))
+        continue;
+      Shape shape = rowCase.shape(setting);
+      std::string name = llvm::formatv("{0}_{1}", rowCase.name,
+                                       runtime::dataTypeName(setting.type));
+      if (!ownDims)
+        name += "_d" + std::to_string(shape.headDim) + setting.suffix;
+      std::string text = specText(name, setting.type, shape, rowCase.describe);
       test::Shape choices;
       choices.target = target.str();
+      choices.overrides = setting.overrides;
       FailureOr<test::CompiledKernel> kernel = compiler.compile(text, choices);
       if (failed(kernel))
         return failure();
@@ -127,6 +161,7 @@ LogicalResult qm::contract::writeGpuCases(llvm::StringRef folder,
         return failure();
       kernels.push_back(std::move(kernel->info));
     }
+  }
   std::string manifest = llvm::formatv(
       "{0:2}", llvm::json::Value(lowering::makeManifest(kernels)));
   if (llvm::Error error =

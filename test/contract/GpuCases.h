@@ -5,10 +5,12 @@
 
 namespace qm::contract {
 
-/// Compiles every case of rowCases() for `target` ("sm_80") in bf16 and f16 and
-/// head dims 64 and 128, and writes PTX, manifest and case files that
-/// qm-run-cases runs. Errors are printed.
+/// Compiles every case of rowCases() for `target` ("sm_80") in the types of its
+/// matrix unit, head dims 64 and 128 (or those of the case), and on sm_80 both
+/// schedules; writes PTX, manifest and case files that qm-run-cases runs.
+/// Only cases whose names begin with `prefix`. Errors are printed.
 mlir::LogicalResult writeGpuCases(llvm::StringRef folder,
-                                  llvm::StringRef target);
+                                  llvm::StringRef target,
+                                  llvm::StringRef prefix = "");
 
 } // namespace qm::contract

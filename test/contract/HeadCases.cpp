@@ -97,9 +97,15 @@ static RowCase broadcast() {
 }
 
 // Only the last element of q and k is not 0, so losing it changes everything.
-static RowCase lastElement() {
+static RowCase lastElement(int64_t headDim, int64_t valueDim) {
   RowCase result{"Row34_LastElementOfHeadDim", 2, 1,
                  [](Spec &spec) { spec.scale(1); }};
+  if (headDim) {
+    result.name +=
+        "_" + std::to_string(headDim) + "x" + std::to_string(valueDim);
+    result.headDim = headDim;
+    result.valueDim = valueDim;
+  }
   RowCall call = random(33, 70);
   call.make = [make = call.make](Element type, Shape shape) {
     Call call = make(type, shape);
@@ -133,6 +139,20 @@ std::vector<RowCase> qm::contract::headCases() {
   list.push_back(packed(16, 1));
   list.push_back(packed(4, 2));
   list.push_back(broadcast());
-  list.push_back(lastElement());
+  // The setting's head dim, and dims that no tile divides.
+  for (auto [headDim, valueDim] : {std::pair<int64_t, int64_t>(0, 0),
+                                   {8, 8},
+                                   {40, 40},
+                                   {72, 72},
+                                   {80, 80},
+                                   {96, 96},
+                                   {160, 160},
+                                   {192, 192},
+                                   {256, 256},
+                                   {192, 128},
+                                   {64, 24},
+                                   {8, 120},
+                                   {40, 256}})
+    list.push_back(lastElement(headDim, valueDim));
   return list;
 }

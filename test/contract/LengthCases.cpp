@@ -28,6 +28,26 @@ static RowCase naturalLseOfScore() {
   return result;
 }
 
+// Scores far below 0: were padding lanes 0 and not -inf, they would outweigh
+// every key.
+static RowCase shifted(float shift) {
+  RowCase result{
+      "Row07_ScoresFarBelowZero", 2, 1, [](Spec &spec) {
+        Float shift = spec.param("shift", f32);
+        spec.score([=](Score s, Batch, Head, Query, Key) { return s + shift; });
+      }};
+  result.name += std::to_string(int(-shift));
+  for (auto [queries, keys] : {std::pair<int64_t, int64_t>(1, 128),
+                               {64, 64},
+                               {192, 192},
+                               {704, 704}}) {
+    result.calls.push_back(probe(queries, keys, always, 1, {shift}));
+    result.calls.back().shift = shift;
+  }
+  result.calls.push_back(random(70, 150, 1, {shift}));
+  return result;
+}
+
 /// Makes K and V views of caches of `capacity` rows, NaN past `lengths[b]`; the
 /// views end at the longest length if `cut`.
 static void makeCache(Call &call, int64_t capacity,
@@ -154,6 +174,7 @@ static RowCase squares() {
 
 std::vector<RowCase> qm::contract::lengthCases() {
   return {naturalLse(),  naturalLseOfScore(),
+          shifted(-122), shifted(-200),
           pastTheView(), lengthsInOneBatch(),
           tails(),       flags(),
           neighbours(),  squares()};

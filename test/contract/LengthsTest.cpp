@@ -1,5 +1,5 @@
-// Reports 5, 8, 9 and 11: the base of lse, NaN past lengths, tails, and memory
-// that ends where the sequence ends.
+// Reports 5, 7, 8, 9 and 11: the base of lse, NaN past lengths, tails, and
+// memory that ends where the sequence ends.
 #include "test/contract/GuardedMemory.h"
 #include "test/contract/RowCases.h"
 
@@ -21,6 +21,20 @@ TEST(UserReports, Row05_LseIsNaturalLogarithm) {
     program.run(call);
     EXPECT_NEAR(call.lse.values()[0], 2.0794415, 1e-6); // not 3, not 1.4413
   }
+}
+
+// All scores alike: a shift leaves the bits of O.
+TEST(UserReports, Row07_PaddingIsMinusInfinity) {
+  checkRow("Row07", [](const Program &program, const RowCall &rowCall,
+                       const Call &call) {
+    if (!rowCall.keep)
+      return;
+    Call unshifted = call;
+    unshifted.captures = {0.0f};
+    unshifted.resetOutputs();
+    program.run(unshifted);
+    EXPECT_EQ(call.o.values(), unshifted.o.values());
+  });
 }
 
 TEST(UserReports, Row08_NaNPastTheLengthIsNeverUsed) { checkRow("Row08"); }

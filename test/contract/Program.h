@@ -19,8 +19,9 @@ using Describe = std::function<void(Spec &)>;
 std::string specText(const std::string &name, Element type, const Shape &shape,
                      const Describe &describe);
 
-/// What is right, row-major, and how far a result may be from it: half a unit
-/// in the last place of O where the truth is exact, else the numerics contract.
+/// What is right, row-major (NaN for rows that stay as they were), and how far
+/// a result may be from it: half a unit in the last place of O where the truth
+/// is exact, else the numerics contract.
 struct Truth {
   std::vector<double> o, lse;
   double oAbsolute = 0, oRelative = 0, lseAbsolute = 0;

@@ -100,7 +100,8 @@ Truth qm::contract::truthOf(const RowCall &rowCall, const Call &call,
 const std::vector<RowCase> &qm::contract::rowCases() {
   static const std::vector<RowCase> all = [] {
     std::vector<RowCase> list;
-    for (auto part : {emptyRowCases, maskCases, lengthCases, headCases})
+    for (auto part :
+         {emptyRowCases, maskCases, lengthCases, headCases, sequenceCases})
       llvm::append_range(list, part());
     return list;
   }();

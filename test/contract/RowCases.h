@@ -32,6 +32,8 @@ struct RowCall {
   /// For a uniform probe: O is the mean of V over the kept keys. Without it the
   /// truth is the oracle's.
   Keep keep;
+  /// Of a uniform probe: what the spec adds to every score.
+  double shift = 0;
 };
 
 struct RowCase {
@@ -39,6 +41,9 @@ struct RowCase {
   int64_t heads = 2, kvHeads = 1;
   Describe describe;
   std::vector<RowCall> calls = {};
+  /// Head dims of q and k and of v that the report is about; 0: the setting's.
+  int64_t headDim = 0, valueDim = 0;
+  bool hasLengths = false; ///< packed or padded: not on sm_90a
 
   Shape shape(Setting setting) const;
 };
@@ -56,9 +61,11 @@ std::vector<RowCase> emptyRowCases();
 std::vector<RowCase> maskCases();
 std::vector<RowCase> lengthCases();
 std::vector<RowCase> headCases();
+std::vector<RowCase> sequenceCases();
 
-/// Mean of V and logarithm of the count over the kept keys.
-Truth uniformTruth(const Call &call, const Keep &keep);
+/// Mean of V and logarithm of the count over the kept keys, whose scores are
+/// all `shift`.
+Truth uniformTruth(const Call &call, const Keep &keep, double shift = 0);
 
 /// All cases; names begin with the number of the report.
 const std::vector<RowCase> &rowCases();

@@ -150,3 +150,61 @@ func.func @capture_type(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v
 
 // expected-error @below {{a tile holds f16, bf16 or f32, not 'i32'}}
 func.func @tile_element(%a: !attn.tile<64x64xi32>) { return }
+
+// -----
+
+// Lengths are two: of the queries and of the keys.
+func.func @one_length(%q: tensor<1x8x?x64xbf16>, %k: tensor<1x8x?x64xbf16>, %v: tensor<1x8x?x64xbf16>) {
+  // expected-error @below {{QM0213: 0 lengths; one for the queries and one for the keys needed}}
+  // expected-note @below {{help: write packed(%cu_q, %cu_kv) with two arguments of type tensor<?xi32>, or padded(%len_q, %len_kv)}}
+  %o = "attn.attention"(%q, %k, %v) <{packed}> ({}, {}, {}) : (tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>) -> tensor<1x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// Kernels read lengths from their arguments.
+func.func @computed_lengths(%q: tensor<1x8x?x64xbf16>, %k: tensor<1x8x?x64xbf16>, %v: tensor<1x8x?x64xbf16>, %cu: tensor<?xi32>) {
+  %twice = arith.addi %cu, %cu : tensor<?xi32>
+  // expected-error @below {{QM0213: lengths are computed here; they must be arguments}}
+  // expected-note @below {{help: write packed(%cu_q, %cu_kv)}}
+  %o = attn.attention q(%q) k(%k) v(%v) packed(%cu, %twice) : tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16> -> tensor<1x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// Packed sequences share one batch entry.
+func.func @packed_batch(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>, %cu: tensor<?xi32>) {
+  // expected-error @below {{QM0213: packed sequences lie in tensors with a batch extent of 1, not 'tensor<?x8x?x64xbf16>'}}
+  // expected-note @below {{help: write [1, heads, tokens, head dim]: sequences lie one after the other along the tokens}}
+  %o = attn.attention q(%q) k(%k) v(%v) packed(%cu, %cu) : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// So do those of a kernel, which has one position.
+attn.kernel @packed_kernel(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x64xf16>, %cu: tensor<?xi32>) outs(%o: tensor<?x2x?x64xf16>)
+    attributes {arg_names = ["q", "k", "v", "cu", "o"]} {
+  // expected-error @below {{QM0213: packed sequences lie in tensors with a batch extent of 1}}
+  // expected-note @below {{help: write [1, heads, tokens, head dim]}}
+  %b, %h, %i0 = attn.tile_position packed(%cu, %cu)
+  %m0 = attn.fill 0.0 : !attn.tile<?xf32>
+  %r = attn.key_blocks (%j0) iter(%m = %m0) : !attn.tile<?xf32> {
+    attn.yield %m : !attn.tile<?xf32>
+  }
+}
+
+// -----
+
+// expected-error @below {{QM0210: a kernel asks for its tile's position once}}
+attn.kernel @two_positions(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x64xf16>) outs(%o: tensor<?x2x?x64xf16>)
+    attributes {arg_names = ["q", "k", "v", "o"]} {
+  %b, %h, %i0 = attn.tile_position
+  %b2, %h2, %i2 = attn.tile_position
+  %m0 = attn.fill 0.0 : !attn.tile<?xf32>
+  %r = attn.key_blocks (%j0) iter(%m = %m0) : !attn.tile<?xf32> {
+    attn.yield %m : !attn.tile<?xf32>
+  }
+}

@@ -92,3 +92,19 @@ attn.kernel @tiled(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tenso
   // CHECK: attn.store_tile %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : !attn.tile<64x64xf32>, tensor<?x2x?x64xf16>
   attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<64x64xf32>, tensor<?x2x?x64xf16>
 }
+
+// CHECK-LABEL: func.func @packed
+// CHECK-SAME: %[[CUQ:[a-z0-9]+]]: tensor<?xi32>, %[[CUKV:[a-z0-9]+]]: tensor<?xi32>
+func.func @packed(%q: tensor<1x2x?x64xf16>, %k: tensor<1x2x?x64xf16>, %v: tensor<1x2x?x64xf16>, %cu_q: tensor<?xi32>, %cu_kv: tensor<?xi32>) -> tensor<1x2x?x64xf16> {
+  // CHECK: attn.attention q(%{{.*}}) k(%{{.*}}) v(%{{.*}}) packed(%[[CUQ]], %[[CUKV]]) scale(1.000000e+00)
+  %o = attn.attention q(%q) k(%k) v(%v) packed(%cu_q, %cu_kv) scale(1.0) : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16> -> tensor<1x2x?x64xf16>
+  return %o : tensor<1x2x?x64xf16>
+}
+
+// CHECK-LABEL: func.func @padded
+// CHECK-SAME: %[[LEN:[a-z0-9]+]]: tensor<?xi32>)
+func.func @padded(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x64xf16>, %len: tensor<?xi32>) {
+  // CHECK: attn.online q(%{{.*}}) k(%{{.*}}) v(%{{.*}}) padded(%[[LEN]], %[[LEN]]) scale(1.000000e+00)
+  %a, %m, %l = attn.online q(%q) k(%k) v(%v) padded(%len, %len) scale(1.0) : tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> -> tensor<?x2x?x64xf32>, tensor<?x2x?xf32>, tensor<?x2x?xf32>
+  return
+}

@@ -55,3 +55,13 @@ func.func @plain(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<
   %o = attn.attention q(%q) k(%k) v(%v) : tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32> -> tensor<?x8x?x64xf32>
   return %o : tensor<?x8x?x64xf32>
 }
+
+// Lengths of sequences belong to the position; the rest of the program is about one sequence.
+// CHECK-LABEL: attn.kernel @padded(
+// CHECK-SAME: arg_names = ["q", "k", "v", "len_q", "len_kv", "o"]
+// CHECK: %[[B:.*]], %[[H:.*]], %[[I0:.*]] = attn.tile_position padded(%len_q, %len_kv)
+// CHECK: attn.load_tile %q[%[[B]], %[[H]], %[[I0]]]
+func.func @padded(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>, %lq: tensor<?xi32> {attn.name = "len_q"}, %lkv: tensor<?xi32> {attn.name = "len_kv"}) -> tensor<?x8x?x64xbf16> {
+  %o = attn.attention q(%q) k(%k) v(%v) padded(%lq, %lkv) : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return %o : tensor<?x8x?x64xbf16>
+}

@@ -8,9 +8,9 @@ func.func @given_scale(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v:
   // CHECK-NEXT: mask (%{{.*}}, %{{.*}}, %[[I:.*]], %[[J:.*]]) {
   // CHECK-NEXT:   arith.cmpi sge, %[[I]], %[[J]] : i32
   // CHECK: -> tensor<?x8x?x32xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>
-  // CHECK: %[[O:.*]], %[[LSE:.*]] = attn.normalize_rows %[[R]]#0 max %[[R]]#1 sum %[[R]]#2
+  // CHECK: %[[N:.*]]:2 = attn.normalize_rows %[[R]]#0 max %[[R]]#1 sum %[[R]]#2
   // CHECK-SAME: -> tensor<?x8x?x32xbf16>, tensor<?x8x?xf32>
-  // CHECK: return %[[O]], %[[LSE]]
+  // CHECK: return %[[N]]#0, %[[N]]#1
   %o, %lse = attn.attention q(%q) k(%k) v(%v) scale(0.25)
     mask (%b, %h, %i, %j) {
       %c = arith.cmpi sge, %i, %j : i32
@@ -27,4 +27,12 @@ func.func @default_scale(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v:
   // CHECK-NOT: attn.attention
   %o = attn.attention q(%q) k(%k) v(%v) : tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32> -> tensor<?x8x?x64xf32>
   return %o : tensor<?x8x?x64xf32>
+}
+
+// Lengths of sequences move along.
+// CHECK-LABEL: func.func @packed
+func.func @packed(%q: tensor<1x8x?x64xbf16>, %k: tensor<1x8x?x64xbf16>, %v: tensor<1x8x?x64xbf16>, %cu_q: tensor<?xi32>, %cu_kv: tensor<?xi32>) -> tensor<1x8x?x64xbf16> {
+  // CHECK: attn.online q(%arg0) k(%arg1) v(%arg2) packed(%arg3, %arg4) scale(1.250000e-01)
+  %o = attn.attention q(%q) k(%k) v(%v) packed(%cu_q, %cu_kv) : tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16> -> tensor<1x8x?x64xbf16>
+  return %o : tensor<1x8x?x64xbf16>
 }

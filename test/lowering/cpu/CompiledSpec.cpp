@@ -94,9 +94,7 @@ CompiledSpec::CompiledSpec(const SpecShape &spec, const Overrides &overrides,
     return;
   if (edit)
     edit(*module);
-  auto info =
-      lowering::KernelInfo::get(*module->getOps<attn::KernelOp>().begin());
-  tileM = info.tileM;
+  info = lowering::KernelInfo::get(*module->getOps<attn::KernelOp>().begin());
   cpu::buildCpuPipeline(toLlvm);
   if (failed(toLlvm.run(*module)))
     return;
@@ -130,9 +128,7 @@ void CompiledSpec::run(ArrayRef<Argument> inputs, const TensorView &o,
     appendSlots(slots, argument);
   appendSlots(slots, o);
   appendSlots(slots, lse);
-  int64_t tiles =
-      o.extents[0] * o.extents[1] * ((o.extents[2] + tileM - 1) / tileM);
-  runtime::parallelTiles(entry, slots.data(), tiles, threads);
+  runtime::parallelTiles(entry, slots.data(), info.countTiles(slots), threads);
 }
 
 void CompiledSpec::run(Call &call, unsigned threads) const {

@@ -61,7 +61,7 @@ private:
   std::optional<reference::Reference> reference;
   std::optional<cpu::Jit> jit;
   cpu::TileEntry entry = nullptr;
-  int64_t tileM = 0;
+  lowering::KernelInfo info;
 };
 
 /// A batch that gives a thousand rows: the contract bounds the larger of many
