@@ -1,6 +1,8 @@
 // Emits element-wise regions, each operation as often as it can differ.
 #include "lowering/sm80/ElementRegion.h"
 
+#include "lowering/sm80/SearchSorted.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -15,6 +17,8 @@ ElementRegion::ElementRegion(Region &region, Roles roles, Arguments &arguments,
     dependence[argument] = number == roles.row      ? Row
                            : number == roles.column ? Column
                                                     : Element;
+    if (number == roles.column)
+      columnArgument = argument;
   }
   for (Operation &op : body.without_terminator()) {
     unsigned bits = Uniform;
@@ -22,7 +26,29 @@ ElementRegion::ElementRegion(Region &region, Roles roles, Arguments &arguments,
       bits |= dependenceOf(operand);
     for (Value result : op.getResults())
       dependence[result] = bits;
+    if (auto convert = dyn_cast<arith::SIToFPOp>(op);
+        convert && convert.getType().isF32() &&
+        convert.getIn().getType().isInteger(32))
+      if (std::optional<int64_t> step = columnStep(convert.getIn());
+          step && *step)
+        steps[&op] = *step;
   }
+}
+
+/// What an i32 grows by from one key to the next, if that is always the same.
+std::optional<int64_t> ElementRegion::columnStep(Value value) const {
+  if (!(dependenceOf(value) & Column))
+    return 0;
+  if (value == columnArgument)
+    return 1;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> lhs = columnStep(op->getOperand(0)),
+                         rhs = columnStep(op->getOperand(1));
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return isa<arith::AddIOp>(op) ? *lhs + *rhs : *lhs - *rhs;
 }
 
 unsigned ElementRegion::dependenceOf(Value value) const {
@@ -37,6 +63,20 @@ unsigned ElementRegion::dependenceOf(Value value) const {
 void ElementRegion::startBlock() {
   rows.clear();
   columns.clear();
+  bases.clear();
+}
+
+/// A conversion as that of column 0 and a constant; null if it has to be
+/// emitted.
+Value ElementRegion::emitStep(LocBuilder &b, Operation &op, unsigned row,
+                              unsigned column) {
+  auto step = steps.find(&op);
+  Value base = bases.lookup({&op, row});
+  if (step == steps.end() || columnOffsets.empty() || !base)
+    return {};
+  auto further = FloatAttr::get(b.getF32Type(),
+                                double(step->second * columnOffsets[column]));
+  return arith::AddFOp::create(b, base, arith::ConstantOp::create(b, further));
 }
 
 void ElementRegion::emitUniform(LocBuilder &b) {
@@ -64,11 +104,30 @@ SmallVector<Value> ElementRegion::emit(LocBuilder &b, ValueRange values,
                                : outer.lookupOrDefault(value);
   };
   for (Operation &op : body.without_terminator()) {
-    IRMapping &map = *maps[dependenceOf(op.getResult(0))];
-    if (!map.contains(op.getResult(0)))
-      emitOperation(b, op, map, lookup);
+    Value result = op.getResult(0);
+    IRMapping &map = *maps[dependenceOf(result)];
+    if (map.contains(result))
+      continue;
+    if (Value stepped = emitStep(b, op, row, column)) {
+      map.map(result, stepped);
+      continue;
+    }
+    emitOperation(b, op, map, lookup);
+    if (steps.contains(&op) && column == 0)
+      bases[{&op, row}] = map.lookup(result);
   }
   return llvm::map_to_vector(body.getTerminator()->getOperands(), lookup);
+}
+
+/// bf16 is the upper half of f32: a shift, where the conversion instruction
+/// would share the unit of the exponentials.
+static Value widenBF16(LocBuilder &b, Value value) {
+  Type i32 = b.getI32Type();
+  Value bits = arith::ExtUIOp::create(
+      b, i32, arith::BitcastOp::create(b, b.getI16Type(), value));
+  Value shifted =
+      arith::ShLIOp::create(b, bits, arith::ConstantIntOp::create(b, i32, 16));
+  return arith::BitcastOp::create(b, b.getF32Type(), shifted);
 }
 
 void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
@@ -82,6 +141,13 @@ void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
                                    ValueRange(operands).drop_front());
     if (auto extent = dyn_cast<attn::ExtentOp>(op))
       return arguments.extentOfCall(extent.getKind());
+    if (auto search = dyn_cast<attn::SearchOp>(op))
+      return emitSearch(b, arguments, search,
+                        ValueRange(operands).drop_front().drop_back(),
+                        operands.back());
+    if (isa<arith::ExtFOp>(op) && operands[0].getType().isBF16() &&
+        op.getResult(0).getType().isF32())
+      return widenBF16(b, operands[0]);
     if (isa<math::Exp2Op>(op))
       return nvvm::exp2Approx(b, operands[0]);
     if (isa<math::SqrtOp>(op))
@@ -112,7 +178,7 @@ void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
 }
 
 std::optional<std::string> qm::sm80::whyUnsupported(Operation &op) {
-  if (isa<attn::LoadOp, attn::ExtentOp, attn::YieldOp>(op) ||
+  if (isa<attn::LoadOp, attn::ExtentOp, attn::SearchOp, attn::YieldOp>(op) ||
       op.hasTrait<OpTrait::ConstantLike>())
     return std::nullopt;
   std::string name = op.getName().getStringRef().str();

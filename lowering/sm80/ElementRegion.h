@@ -26,6 +26,14 @@ public:
   ElementRegion(mlir::Region &region, Roles roles, Arguments &arguments,
                 const mlir::IRMapping &outer, mlir::Operation *loop);
 
+  /// How many keys each of the thread's columns lies beyond column 0. An
+  /// integer that grows in step with the column is then made a float for column
+  /// 0 of a row only (if that column is emitted first); the others add a
+  /// constant, which is exact up to 2^24, as the conversion is.
+  void setColumnOffsets(llvm::SmallVector<int64_t> offsets) {
+    columnOffsets = std::move(offsets);
+  }
+
   /// Emits what depends on neither element, row, column nor block. Call once,
   /// where it dominates every emission.
   void emitUniform(LocBuilder &b);
@@ -40,6 +48,9 @@ private:
   enum Dependence : unsigned { Uniform = 0, Row = 1, Column = 2, Element = 3 };
 
   unsigned dependenceOf(mlir::Value value) const;
+  std::optional<int64_t> columnStep(mlir::Value value) const;
+  mlir::Value emitStep(LocBuilder &b, mlir::Operation &op, unsigned row,
+                       unsigned column);
   void emitOperation(LocBuilder &b, mlir::Operation &op, mlir::IRMapping &into,
                      llvm::function_ref<mlir::Value(mlir::Value)> lookup);
 
@@ -48,6 +59,11 @@ private:
   const mlir::IRMapping &outer;
   mlir::Operation *loop;
   llvm::DenseMap<mlir::Value, unsigned> dependence;
+  mlir::Value columnArgument; ///< null: there is none
+  llvm::SmallVector<int64_t> columnOffsets;
+  /// Conversions that are done in steps, and their results for column 0 by row.
+  llvm::DenseMap<mlir::Operation *, int64_t> steps;
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, mlir::Value> bases;
   mlir::IRMapping uniform;
   llvm::DenseMap<unsigned, mlir::IRMapping> rows, columns;
 };

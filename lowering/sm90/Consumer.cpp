@@ -90,12 +90,15 @@ StepState StepState::withValues(LocBuilder &b, ValueRange values) const {
 struct TileState {
   Cursor query, queue; ///< buffer of its Q; entry of the tile after it
   std::unique_ptr<Tile> tile;
+  KeyBounds bounds;
   std::unique_ptr<ScoreChain> chain;
   std::unique_ptr<KeyBlockList> blocks;
 
-  Values flatten() const {
-    return {query.stage, query.round, queue.stage, queue.round,
-            tile->batch, tile->head,  tile->row};
+  Values flatten(KernelState &state) const {
+    Values values{query.stage, query.round, queue.stage, queue.round,
+                  tile->batch, tile->head,  tile->row};
+    llvm::append_range(values, bounds.flatten(state));
+    return values;
   }
 };
 
@@ -112,7 +115,8 @@ public:
 
 private:
   Upcoming following(const TileState &tile, const Upcoming &like);
-  TileState open(Cursor query, Cursor queue, Int batch, Int head, Int row);
+  TileState open(Cursor query, Cursor queue, Int batch, Int head, Int row,
+                 KeyBounds bounds);
   TileState tileFrom(ValueRange values);
   StepState beginBlocks(TileState &tile, Fragment &scores, const Upcoming &from,
                         Cursor cursor, bool masked);
@@ -158,21 +162,19 @@ Upcoming Consumer::following(const TileState &tile, const Upcoming &like) {
 
 /// What a tile's steps need; its scalars are computed here.
 TileState Consumer::open(Cursor query, Cursor queueEntry, Int batch, Int head,
-                         Int row) {
-  TileState tile{query,
-                 queueEntry,
-                 std::make_unique<Tile>(state, batch, head, row),
-                 {},
-                 {}};
+                         Int row, KeyBounds bounds) {
+  TileState tile{
+      query,  queueEntry, std::make_unique<Tile>(state, batch, head, row),
+      bounds, {},         {}};
   tile.chain = std::make_unique<ScoreChain>(state, *tile.tile);
-  tile.blocks = std::make_unique<KeyBlockList>(state, *tile.tile);
+  tile.blocks = std::make_unique<KeyBlockList>(state, *tile.tile, bounds);
   return tile;
 }
 
 TileState Consumer::tileFrom(ValueRange v) {
   auto integer = [&](unsigned i) { return Int(b, v[i]); };
   return open({integer(0), integer(1)}, {integer(2), integer(3)}, integer(4),
-              integer(5), integer(6));
+              integer(5), integer(6), KeyBounds::from(state, v.drop_front(7)));
 }
 
 /// Softmax of a tile's first block, whose scores are there. The accumulator
@@ -257,8 +259,9 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
 /// are issued ahead of the last product. `steps` becomes the new tile's.
 TileState Consumer::border(TileState &tile, StepState &steps,
                            const Upcoming &upcoming, bool masked) {
-  TileState then = open(rings.query.next(tile.query), queue.next(tile.queue),
-                        upcoming.batch, upcoming.head, upcoming.row);
+  TileState then =
+      open(rings.query.next(tile.query), queue.next(tile.queue), upcoming.batch,
+           upcoming.head, upcoming.row, upcoming.bounds);
   Cursor before = steps.cursor, cursor = rings.key.next(before);
   rings.query.waitFull(then.query);
   rings.key.waitFull(cursor);
@@ -319,7 +322,7 @@ void Consumer::emit() {
   };
   Cursor start = Cursor::start(state);
   Upcoming opening = Upcoming::lookUp(state, order, order.first());
-  Values begin = concat(flatten(start, start, start), opening.flatten());
+  Values begin = concat(flatten(start, start, start), opening.flatten(state));
   Block *first = newBlock(begin);
   branch(opening.exists, first, begin, exit, {});
 
@@ -328,11 +331,11 @@ void Consumer::emit() {
     return Cursor{{b, first->getArgument(i)}, {b, first->getArgument(i + 1)}};
   };
   Upcoming from =
-      Upcoming::from(b, ValueRange(first->getArguments()).drop_front(6));
+      Upcoming::from(state, ValueRange(first->getArguments()).drop_front(6));
   TileState opened =
-      open(cursor(0), cursor(2), from.batch, from.head, from.row);
+      open(cursor(0), cursor(2), from.batch, from.head, from.row, from.bounds);
   StepState begun = firstBlock(opened, from, cursor(4));
-  Values tileValues = opened.flatten(), stepValues = begun.flatten(b);
+  Values tileValues = opened.flatten(state), stepValues = begun.flatten(b);
   Values both = concat(tileValues, stepValues);
   Block *tileBlock = newBlock(both), *head = newBlock(stepValues);
   Block *full = newBlock(stepValues), *more = newBlock(stepValues);
@@ -380,7 +383,7 @@ void Consumer::emit() {
     b.setInsertionPointToStart(block);
     StepState current = atMore;
     TileState then = border(tile, current, upcoming, masked);
-    jump(tileBlock, concat(then.flatten(), current.flatten(b)));
+    jump(tileBlock, concat(then.flatten(state), current.flatten(b)));
     return block;
   };
   if (state.plan.queryBuffers == 1) {
@@ -402,7 +405,7 @@ void Consumer::emit() {
   Values next =
       concat(flatten(rings.query.next(tile.query), queue.next(tile.queue),
                      rings.key.next(steps.cursor)),
-             upcoming.flatten());
+             upcoming.flatten(state));
   branch(upcoming.exists, first, next, exit, {});
 }
 

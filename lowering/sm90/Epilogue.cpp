@@ -1,8 +1,11 @@
 // Output of a query tile.
 #include "lowering/sm90/Epilogue.h"
 
+#include "lowering/sm80/ElementRegion.h"
+
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace qm;
@@ -10,10 +13,45 @@ using namespace qm::sm90;
 
 static constexpr int64_t chunkBytes = 16; ///< unit of the swizzle
 
+/// Takes a sink (f32, natural units) into the sum of a row; what the
+/// accumulator is to be multiplied by. `reference`, in log2 units, and `sum`
+/// become relative to the larger of both.
+static Value addSink(KernelState &state, Value sink, Value &reference,
+                     Value &sum) {
+  LocBuilder &b = state.b;
+  Value logit =
+      arith::MulFOp::create(b, sink, state.f32(std::numbers::log2e_v<float>));
+  Value before = reference;
+  Value larger = arith::MaxNumFOp::create(b, before, logit);
+  // Neither a key nor a sink: exponents are -inf - 0, not NaN.
+  Value none =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, larger,
+                            state.f32(-std::numeric_limits<float>::infinity()));
+  reference = arith::SelectOp::create(b, none, state.f32(0.0f), larger);
+  auto weight = [&](Value exponent) {
+    return nvvm::exp2Approx(b, arith::SubFOp::create(b, exponent, reference));
+  };
+  Value alpha = weight(before);
+  sum = arith::AddFOp::create(b, arith::MulFOp::create(b, sum, alpha),
+                              weight(logit));
+  return alpha;
+}
+
+static Value emitSinkLogit(KernelState &state, Tile &tile) {
+  Region &region = state.program.normalize.getSink();
+  if (region.empty())
+    return {};
+  constexpr unsigned none = ~0u;
+  sm80::ElementRegion logit(region, {none, none}, state.arguments, tile.scalars,
+                            nullptr);
+  logit.emitUniform(state.b);
+  return logit.emit(state.b, {}, 0, 0).front();
+}
+
 /// Adds up the lanes' sums; the inverse of each row's sum (0 for an empty row)
 /// and its lse.
-static std::pair<Values, Values> finishRows(KernelState &state,
-                                            const Statistics &statistics) {
+static std::pair<Values, Values>
+finishRows(KernelState &state, const Statistics &statistics, Value sink) {
   LocBuilder &b = state.b;
   Value zero = state.f32(0.0f);
   Values inverse, lse;
@@ -21,14 +59,18 @@ static std::pair<Values, Values> finishRows(KernelState &state,
     Value sum = part;
     for (unsigned mask : {1, 2})
       sum = arith::AddFOp::create(b, sum, nvvm::shuffleXor(b, sum, mask));
+    Value reference =
+        arith::MulFOp::create(b, max, state.f32(state.program.exponentFactor));
+    Value alpha;
+    if (sink)
+      alpha = addSink(state, sink, reference, sum);
     Value empty =
         arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, zero);
-    inverse.push_back(
-        arith::SelectOp::create(b, empty, zero, nvvm::rcpApprox(b, sum)));
-    Value log2 = arith::AddFOp::create(
-        b,
-        arith::MulFOp::create(b, max, state.f32(state.program.exponentFactor)),
-        nvvm::log2Approx(b, sum));
+    Value factor = nvvm::rcpApprox(b, sum);
+    if (alpha)
+      factor = arith::MulFOp::create(b, factor, alpha);
+    inverse.push_back(arith::SelectOp::create(b, empty, zero, factor));
+    Value log2 = arith::AddFOp::create(b, reference, nvvm::log2Approx(b, sum));
     Value ln = arith::MulFOp::create(b, log2, state.f32(float(M_LN2)));
     lse.push_back(arith::SelectOp::create(
         b, empty, state.f32(-std::numeric_limits<float>::infinity()), ln));
@@ -40,13 +82,14 @@ static Int scalarOf(KernelState &state, Tile &tile, Value value) {
   return {state.b, tile.scalars.lookupOrDefault(value)};
 }
 
-static void storeLse(KernelState &state, Tile &tile, const Values &lse) {
+/// Stores one f32 a row.
+static void storeRows(KernelState &state, Tile &tile, attn::StoreTileOp store,
+                      const Values &rows) {
   LocBuilder &b = state.b;
-  attn::StoreTileOp store = state.program.storeLse;
   Value tensor = store.getDestination();
   Int first = scalarOf(state, tile, store.getRow()) +
               (state.thread.warpgroup - 1) * consumerRows;
-  for (auto [index, value] : llvm::enumerate(lse)) {
+  for (auto [index, value] : llvm::enumerate(rows)) {
     Int row = first + rowInConsumer(state, index);
     Value writes =
         arith::AndIOp::create(b, (state.thread.lane % 4).equals(0),
@@ -94,9 +137,17 @@ void qm::sm90::emitEpilogue(KernelState &state, Tile &tile, Cursor query,
                             Fragment &accumulator,
                             const Statistics &statistics) {
   Int consumer = state.thread.warpgroup - 1;
-  auto [inverse, lse] = finishRows(state, statistics);
+  auto [inverse, lse] =
+      finishRows(state, statistics, emitSinkLogit(state, tile));
   if (state.program.storeLse)
-    storeLse(state, tile, lse);
+    storeRows(state, tile, state.program.storeLse, lse);
+  if (state.program.storeMax) {
+    Values natural;
+    float factor = float(double(state.program.exponentFactor) * M_LN2);
+    for (Value max : statistics.max)
+      natural.push_back(arith::MulFOp::create(state.b, max, state.f32(factor)));
+    storeRows(state, tile, state.program.storeMax, natural);
+  }
   stageOutput(state, queryRows(state, query, consumer), accumulator, inverse);
   Staged(state).announce(consumer, query);
 }
@@ -129,16 +180,16 @@ void qm::sm90::emitStorer(KernelState &state, Rings &rings,
   Cursor start = Cursor::start(state);
   Upcoming first = Upcoming::lookUp(state, order, order.first());
   Values inits{start.stage, start.round, start.stage, start.round};
-  llvm::append_range(inits, first.flatten());
+  llvm::append_range(inits, first.flatten(state));
   // Order: place in the queue of the tile after it, query buffer, tile.
   emitWhile(
       b, inits,
       [&](ValueRange v) -> Value {
-        return Upcoming::from(b, v.drop_front(4)).exists;
+        return Upcoming::from(state, v.drop_front(4)).exists;
       },
       [&](ValueRange v) -> Values {
         Cursor place{{b, v[0]}, {b, v[1]}}, query{{b, v[2]}, {b, v[3]}};
-        Upcoming current = Upcoming::from(b, v.drop_front(4));
+        Upcoming current = Upcoming::from(state, v.drop_front(4));
         Tile tile(state, current.batch, current.head, current.row);
         Staged(state).await(consumer, query);
         emitIf(b, leader,
@@ -147,7 +198,7 @@ void qm::sm90::emitStorer(KernelState &state, Rings &rings,
         place = queue.next(place);
         query = rings.query.next(query);
         Values next{place.stage, place.round, query.stage, query.round};
-        llvm::append_range(next, following.flatten());
+        llvm::append_range(next, following.flatten(state));
         return next;
       });
 }

@@ -23,38 +23,65 @@ tileRegion(KernelState &state, Tile &tile, Region &body) {
   return region;
 }
 
-KeyBlockList::KeyBlockList(KernelState &state, Tile &tile)
-    : state(state), tile(tile), alwaysMasked(state.program.hasMask()) {
-  attn::KeyBlocksOp loop = state.program.loop;
-  if (loop.getClassify().empty())
-    return;
-  alwaysMasked = false;
-  region = tileRegion(state, tile, loop.getClassify());
-  begin = state.i32(0);
-  end = (state.extent(Extent::Key) + (state.plan.tileN - 1)) / state.plan.tileN;
-  if (!loop.getBounds().empty())
-    readBounds(loop.getBounds());
-}
-
-void KeyBlockList::readBounds(Region &bounds) {
-  LocBuilder &b = state.b;
-  Int keys = state.extent(Extent::Key), zero = state.i32(0);
-  SmallVector<Value> range =
-      tileRegion(state, tile, bounds)->emit(b, {tile.row, lastRow()}, 0, 0);
-  // The last key may be the largest i32.
-  Int endKey = (Int(b, range[1]).min(keys - 1) + 1).max(zero);
-  begin = Int(b, range[0]).max(zero) / state.plan.tileN;
-  end = (endKey + (state.plan.tileN - 1)) / state.plan.tileN;
-  if (state.program.readsLengths())
-    lengthEnd = endKey;
-}
-
-Int KeyBlockList::lastRow() {
+static Int lastRow(KernelState &state, Tile &tile) {
   return (tile.row + state.plan.tileM).min(state.extent(Extent::Query)) - 1;
 }
 
+KeyBounds KeyBounds::of(KernelState &state, Tile &tile) {
+  LocBuilder &b = state.b;
+  attn::KeyBlocksOp loop = state.program.loop;
+  if (loop.getClassify().empty())
+    return {};
+  Int keys = state.extent(Extent::Key), zero = state.i32(0);
+  auto blocks = [&](Int endKey) {
+    return (endKey + (state.plan.tileN - 1)) / state.plan.tileN;
+  };
+  if (loop.getBounds().empty())
+    return {zero, blocks(keys), {}};
+  SmallVector<Value> range =
+      tileRegion(state, tile, loop.getBounds())
+          ->emit(b, {tile.row, lastRow(state, tile)}, 0, 0);
+  // The last key may be the largest i32.
+  Int endKey = (Int(b, range[1]).min(keys - 1) + 1).max(zero);
+  return {Int(b, range[0]).max(zero) / state.plan.tileN, blocks(endKey),
+          state.program.readsLengths() ? endKey : Int()};
+}
+
+unsigned KeyBounds::size(KernelState &state) {
+  attn::KeyBlocksOp loop = state.program.loop;
+  bool closed = !loop.getClassify().empty() && !loop.getBounds().empty();
+  return closed ? 2 + state.program.readsLengths() : 0;
+}
+
+Values KeyBounds::flatten(KernelState &state) const {
+  Values values{begin, end, lengthEnd};
+  values.resize(size(state));
+  return values;
+}
+
+KeyBounds KeyBounds::from(KernelState &state, ValueRange values) {
+  LocBuilder &b = state.b;
+  if (values.empty())
+    return {};
+  return {{b, values[0]},
+          {b, values[1]},
+          values.size() > 2 ? Int(b, values[2]) : Int()};
+}
+
+KeyBlockList::KeyBlockList(KernelState &state, Tile &tile, KeyBounds bounds)
+    : state(state), tile(tile), alwaysMasked(state.program.hasMask()),
+      bounds(bounds) {
+  Region &classify = state.program.loop.getClassify();
+  if (classify.empty())
+    return;
+  alwaysMasked = false;
+  region = tileRegion(state, tile, classify);
+  if (!bounds.end)
+    this->bounds = KeyBounds::of(state, tile);
+}
+
 Int KeyBlockList::presentRows(KeyBlock block) {
-  return lengthEnd ? lengthEnd - block.firstKey : Int();
+  return bounds.lengthEnd ? bounds.lengthEnd - block.firstKey : Int();
 }
 
 /// All keys of the block are there.
@@ -85,7 +112,7 @@ KeyBlock KeyBlockList::first(Position &position) {
     return orAbsent(nextOfAll(state.i32(0)));
   }
   // The chunk of 32 blocks after the last, with nothing left in it.
-  position = {(end + (lanes - 1)) & -lanes, state.i32(0), state.i32(0)};
+  position = {(bounds.end + (lanes - 1)) & -lanes, state.i32(0), state.i32(0)};
   return orAbsent(nextClassified(position));
 }
 
@@ -103,9 +130,9 @@ std::pair<Value, Value> KeyBlockList::classify(Int base) {
   Int block = base + state.thread.lane;
   Int firstKey = block * plan.tileN;
   Int lastKey = (firstKey + plan.tileN).min(keys) - 1;
-  SmallVector<Value> kinds =
-      region->emit(b, {tile.row, lastRow(), firstKey, lastKey}, 0, 0);
-  Value needed = arith::AndIOp::create(b, kinds[0], block.lessThan(end));
+  SmallVector<Value> kinds = region->emit(
+      b, {tile.row, lastRow(state, tile), firstKey, lastKey}, 0, 0);
+  Value needed = arith::AndIOp::create(b, kinds[0], block.lessThan(bounds.end));
   Value full = arith::AndIOp::create(b, kinds[1], isWhole(firstKey));
   return {nvvm::ballot(b, needed), nvvm::ballot(b, full)};
 }
@@ -117,7 +144,8 @@ KeyBlock KeyBlockList::nextClassified(Position &position) {
       b, position,
       [&](ValueRange values) -> Value {
         Int base(b, values[0]), needed(b, values[1]);
-        return arith::AndIOp::create(b, needed.equals(0), begin.lessThan(base));
+        return arith::AndIOp::create(b, needed.equals(0),
+                                     bounds.begin.lessThan(base));
       },
       [&](ValueRange values) -> Values {
         Int base = Int(b, values[0]) - lanes;

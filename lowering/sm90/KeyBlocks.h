@@ -28,10 +28,25 @@ struct KeyBlock {
   }
 };
 
+/// Between which blocks a tile's keys lie. The producer finds out, which may
+/// take a search in memory, and tells the consumers.
+struct KeyBounds {
+  /// Blocks before `begin` and from `end` on have no row that keeps a key.
+  Int begin, end;
+  Int lengthEnd; ///< the first key past a captured length; null: there is none
+
+  /// Those of a tile. Empty without a classify region.
+  static KeyBounds of(KernelState &state, Tile &tile);
+  /// What has to be told, none where the extents say it.
+  Values flatten(KernelState &state) const;
+  static unsigned size(KernelState &state);
+  static KeyBounds from(KernelState &state, mlir::ValueRange values);
+};
+
 class KeyBlockList {
 public:
   /// The list of `tile`. What does not differ between blocks is emitted here.
-  KeyBlockList(KernelState &state, Tile &tile);
+  KeyBlockList(KernelState &state, Tile &tile, KeyBounds bounds);
 
   /// How far the list has been read: values that travel round loops. Their
   /// number depends on the kernel only.
@@ -53,16 +68,12 @@ private:
   std::pair<mlir::Value, mlir::Value> classify(Int base);
   mlir::Value isWhole(Int firstKey);
   KeyBlock orAbsent(KeyBlock block);
-  void readBounds(mlir::Region &bounds);
-  Int lastRow();
 
   KernelState &state;
   Tile &tile;
   bool alwaysMasked; ///< a mask without classification: no block counts as full
   std::unique_ptr<sm80::ElementRegion> region;
-  /// Blocks before `begin` and from `end` on have no row that keeps a key.
-  Int begin, end;
-  Int lengthEnd; ///< the first key past a captured length; null: there is none
+  KeyBounds bounds;
 };
 
 } // namespace qm::sm90

@@ -65,7 +65,7 @@ void Producer::loadPending(const Pending &pending) {
 
 Progress Producer::loadBlocks(Tile &tile, const Upcoming &from,
                               Progress progress) {
-  KeyBlockList blocks(state, tile);
+  KeyBlockList blocks(state, tile, from.bounds);
   Values inits{from.block.firstKey, from.block.full};
   llvm::append_range(inits, from.position);
   llvm::append_range(inits, progress.flatten());
@@ -97,13 +97,13 @@ Progress Producer::loadBlocks(Tile &tile, const Upcoming &from,
 void Producer::emit() {
   Cursor start = Cursor::start(state);
   Progress nothing{start, {start, state.i32(0), state.i32(0), state.i32(-1)}};
-  Values first = Upcoming::lookUp(state, order, order.first()).flatten();
+  Values first = Upcoming::lookUp(state, order, order.first()).flatten(state);
   // Order: place in the queue, query buffer, progress, tile.
   Values inits{start.stage, start.round, start.stage, start.round};
   llvm::append_range(inits, nothing.flatten());
   llvm::append_range(inits, first);
   auto tileOf = [&](ValueRange v) {
-    return Upcoming::from(b, v.drop_front(4 + Progress::size));
+    return Upcoming::from(state, v.drop_front(4 + Progress::size));
   };
   Values results = emitWhile(
       b, inits, [&](ValueRange v) -> Value { return tileOf(v).exists; },
@@ -129,7 +129,7 @@ void Producer::emit() {
         place = queue.next(place);
         Values next{place.stage, place.round, query.stage, query.round};
         llvm::append_range(next, progress.flatten());
-        llvm::append_range(next, following.flatten());
+        llvm::append_range(next, following.flatten(state));
         return next;
       });
   loadPending(

@@ -1,6 +1,8 @@
 // Score modifier and mask on fragments.
 #include "lowering/sm90/Scores.h"
 
+#include "llvm/ADT/Sequence.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -15,6 +17,8 @@ ScoreChain::ScoreChain(KernelState &state, Tile &tile)
     auto &region = regions[op];
     region = std::make_unique<sm80::ElementRegion>(
         op->getRegion(0), roles, state.arguments, scalars, state.program.loop);
+    region->setColumnOffsets(llvm::map_to_vector(
+        llvm::seq<unsigned>(state.plan.scoreRegisters() / 2), columnOffset));
     region->emitUniform(state.b);
   }
 }

@@ -67,13 +67,14 @@ void qm::sm90::stepSoftmax(KernelState &state, Fragment &scores,
   LocBuilder &b = state.b;
   Value factor = state.f32(state.program.exponentFactor);
   Values maxima = rowMaxima(state, scores);
-  Value grew;
+  // Where the maximum is an output, the reference is the maximum.
+  Value limit = state.f32(state.program.storeMax ? 0.0f : growthLimit), grew;
   for (auto [now, before] : llvm::zip(maxima, statistics.max)) {
     // -inf minus -inf is NaN, which has not grown.
     Value growth =
         arith::MulFOp::create(b, arith::SubFOp::create(b, now, before), factor);
-    Value exceeds = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, growth,
-                                          state.f32(growthLimit));
+    Value exceeds =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, growth, limit);
     grew = grew ? arith::OrIOp::create(b, grew, exceeds).getResult() : exceeds;
   }
   statistics.grew = nvvm::voteAny(b, grew);

@@ -68,27 +68,29 @@ Tile TileOrder::tile(Int index) {
 static constexpr int64_t counterBytes = 8, finishedOffset = 4;
 
 /// Values of an entry beside the tile's number, each a word of the slot.
-Values Upcoming::flatten() const {
+Values Upcoming::flatten(KernelState &state) const {
   Values values{index, exists, batch, head, row, block.firstKey, block.full};
+  llvm::append_range(values, bounds.flatten(state));
   llvm::append_range(values, position);
   return values;
 }
 
-Upcoming Upcoming::from(LocBuilder &b, ValueRange v) {
-  return {{b, v[0]},
-          v[1],
-          {b, v[2]},
-          {b, v[3]},
-          {b, v[4]},
-          {{b, v[5]}, v[6]},
-          KeyBlockList::Position(v.drop_front(7))};
+Upcoming Upcoming::from(KernelState &state, ValueRange v) {
+  LocBuilder &b = state.b;
+  unsigned boundsSize = KeyBounds::size(state);
+  return {
+      {b, v[0]},         v[1],
+      {b, v[2]},         {b, v[3]},
+      {b, v[4]},         KeyBounds::from(state, v.slice(7, boundsSize)),
+      {{b, v[5]}, v[6]}, KeyBlockList::Position(v.drop_front(7 + boundsSize))};
 }
 
 Upcoming Upcoming::lookUp(KernelState &state, TileOrder &order, Int index) {
   Tile tile = order.tile(index);
-  Upcoming upcoming{
-      index, order.exists(index), tile.batch, tile.head, tile.row, {}, {}};
-  upcoming.block = KeyBlockList(state, tile).first(upcoming.position);
+  Upcoming upcoming{index,    order.exists(index),        tile.batch, tile.head,
+                    tile.row, KeyBounds::of(state, tile), {},         {}};
+  upcoming.block =
+      KeyBlockList(state, tile, upcoming.bounds).first(upcoming.position);
   return upcoming;
 }
 
@@ -136,7 +138,7 @@ void TileQueue::publish(Value leader, Cursor cursor,
   LocBuilder &b = state.b;
   ring.waitEmpty(cursor);
   emitIf(b, leader, [&] {
-    for (auto [word, value] : llvm::enumerate(tile.flatten())) {
+    for (auto [word, value] : llvm::enumerate(tile.flatten(state))) {
       if (value.getType().isInteger(1))
         value = arith::ExtUIOp::create(b, b.getI32Type(), value);
       nvvm::storeShared32(b, slot(cursor), state.plan.tileSlots() + 4 * word,
@@ -166,7 +168,7 @@ Upcoming TileQueue::take(Cursor cursor, const Upcoming &like) const {
   LocBuilder &b = state.b;
   ring.waitFull(cursor);
   Values words;
-  for (auto [word, value] : llvm::enumerate(like.flatten())) {
+  for (auto [word, value] : llvm::enumerate(like.flatten(state))) {
     Int read(b, nvvm::loadShared32(b, slot(cursor),
                                    state.plan.tileSlots() + 4 * word));
     read = {b,
@@ -174,5 +176,5 @@ Upcoming TileQueue::take(Cursor cursor, const Upcoming &like) const {
     words.push_back(value.getType().isInteger(1) ? read.equals(1) : read.get());
   }
   ring.release(state.thread.lane.equals(0), cursor);
-  return Upcoming::from(b, words);
+  return Upcoming::from(state, words);
 }

@@ -32,14 +32,15 @@ struct Upcoming {
   Int index;
   mlir::Value exists; ///< i1; if not, the rest has no meaning
   Int batch, head, row;
+  KeyBounds bounds;
   KeyBlock block; ///< its first
   KeyBlockList::Position position;
 
   /// Looks the tile up: costs divisions and, under a mask, a look at 32 key
   /// blocks.
   static Upcoming lookUp(KernelState &state, TileOrder &order, Int index);
-  Values flatten() const;
-  static Upcoming from(LocBuilder &b, mlir::ValueRange values);
+  Values flatten(KernelState &state) const;
+  static Upcoming from(KernelState &state, mlir::ValueRange values);
 };
 
 /// Hands tiles from the producer to everyone else of the CTA, with what it
