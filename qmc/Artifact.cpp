@@ -8,8 +8,8 @@ using namespace qm;
 using namespace qm::driver;
 
 static constexpr StringLiteral names[] = {
-    "spec", "online", "tiled", "fused", "typed", "scheduled",
-    "llvm", "ptx",    "cubin", "obj",   "json"};
+    "spec", "online", "tiled", "fused", "typed", "scheduled", "llvm",
+    "ptx",  "cubin",  "obj",   "json",  "lib",   "archive",   "shared"};
 
 std::optional<Emit> qm::driver::parseEmit(StringRef name) {
   const auto *found = find(names, name);
@@ -31,8 +31,10 @@ std::optional<passes::Level> qm::driver::getLevel(Emit emit) {
 }
 
 bool qm::driver::isPerTarget(Emit emit) {
-  return emit >= Emit::Scheduled && emit != Emit::Json;
+  return emit >= Emit::Scheduled && emit < Emit::Json;
 }
+
+bool qm::driver::isLibrary(Emit emit) { return emit >= Emit::Lib; }
 
 bool qm::driver::fits(Emit emit, lowering::TargetKind kind) {
   switch (emit) {

@@ -22,7 +22,12 @@ enum class Emit {
   Ptx,
   Cubin,
   Obj,
-  Json
+  Json,
+  // A library: static and shared, or one of them; each with header and
+  // manifest.
+  Lib,
+  Archive,
+  Shared
 };
 
 std::optional<Emit> parseEmit(llvm::StringRef name);
@@ -34,6 +39,7 @@ std::optional<passes::Level> getLevel(Emit emit);
 /// Whether there is one output a target rather than one for all.
 bool isPerTarget(Emit emit);
 bool fits(Emit emit, lowering::TargetKind kind);
+bool isLibrary(Emit emit);
 
 /// One finished output, in memory until all have succeeded.
 struct Artifact {

@@ -6,6 +6,7 @@
 #include "qmc/NearestName.h"
 #include "qmc/OutputFiles.h"
 #include "qmc/SpecLoader.h"
+#include "qmc/library/LibraryCommand.h"
 
 #include "dialect/AttnOps.h"
 #include "lowering/cpu/ObjectFile.h"
@@ -259,11 +260,42 @@ LogicalResult BuildJob::write() {
   return files.commit();
 }
 
+/// What only a library has.
+LogicalResult refuseLibraryFlags(const Options &options) {
+  auto refuse = [](StringRef what, StringRef value) {
+    return reportError(diag::Id::BadFlagValue, what + " is for libraries",
+                       value, "add --emit=lib, or leave it out");
+  };
+  if (options.files.size() > 1)
+    return reportError(diag::Id::UnknownFlag,
+                       "more than one input: '" + options.files[1] + "'",
+                       options.files[1],
+                       "give one .cpp or .mlir file at a time; a library "
+                       "(--emit=lib) takes several");
+  if (!options.dtypes.empty())
+    return refuse("--dtype", options.dtypes.front());
+  if (!options.headDims.empty())
+    return refuse("--head-dim", std::to_string(options.headDims.front()));
+  if (!options.heads.empty())
+    return refuse("--heads", options.heads.front());
+  if (!options.variants.empty())
+    return refuse("--variant", options.variants.front());
+  if (!options.depfile.empty())
+    return refuse("--depfile", options.depfile);
+  return success();
+}
+
 } // namespace
 
 LogicalResult qm::driver::runBuild(Session &session, const Options &options) {
   if (options.listSpecs)
     return listSpecs(session, options);
+  bool wantsLibrary = llvm::any_of(options.emit, [](StringRef name) {
+    std::optional<Emit> emit = parseEmit(name);
+    return emit && isLibrary(*emit);
+  });
+  if (!wantsLibrary && failed(refuseLibraryFlags(options)))
+    return failure();
   bool wantsGpu = llvm::is_contained(options.emit, "ptx") ||
                   llvm::is_contained(options.emit, "cubin");
   FailureOr<std::vector<const TargetInfo *>> targets =
@@ -273,6 +305,15 @@ LogicalResult qm::driver::runBuild(Session &session, const Options &options) {
   FailureOr<std::vector<Emit>> emits = chooseEmits(options, *targets);
   if (failed(emits))
     return failure();
+  if (wantsLibrary) {
+    for (Emit emit : *emits)
+      if (!isLibrary(emit))
+        return reportError(diag::Id::EmitNotPossible,
+                           "a library and " + getEmitName(emit) +
+                               " cannot be made by one command",
+                           getEmitName(emit), "run qmc build once for each");
+    return buildLibrary(session, options, *emits, *targets);
+  }
   FailureOr<OwningOpRef<ModuleOp>> module = loadSpecs(session, options);
   if (failed(module))
     return failure();

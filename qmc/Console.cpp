@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 using namespace llvm;
 using namespace qm;
@@ -16,6 +17,22 @@ using namespace qm::driver;
 namespace {
 SmallVector<std::string> arguments;
 bool verboseOutput = false;
+
+/// One message at a time; the status line makes way for it.
+std::recursive_mutex mutex;
+bool statusShown = false;
+
+class Message {
+public:
+  Message() : lock(mutex) {
+    if (statusShown)
+      errs() << "\r\x1b[K";
+    statusShown = false;
+  }
+
+private:
+  std::lock_guard<std::recursive_mutex> lock;
+};
 
 std::string quoted(StringRef argument) {
   bool plain = !argument.empty() && all_of(argument, [](char c) {
@@ -78,6 +95,7 @@ std::string qm::driver::commandLine() {
 
 LogicalResult qm::driver::reportError(diag::Id id, const Twine &message,
                                       StringRef argument, const Twine &help) {
+  Message begin;
   WithColor::error(errs(), "qmc") << diag::code(id) << ": " << message << '\n';
   if (!argument.empty())
     printCommandLine(argument);
@@ -90,12 +108,26 @@ LogicalResult qm::driver::reportError(diag::Id id, const Twine &message,
 }
 
 void qm::driver::reportNote(const Twine &message) {
+  Message begin;
   WithColor::note() << message << '\n';
 }
 
 void qm::driver::setVerbose(bool verbose) { verboseOutput = verbose; }
 
+void qm::driver::setStatus(const Twine &text) {
+  static const bool isTerminal = errs().is_displayed();
+  if (!isTerminal)
+    return;
+  Message begin;
+  std::string line = text.str();
+  constexpr size_t width = 79; // a longer line would wrap and stay
+  errs() << line.substr(0, width);
+  statusShown = !line.empty();
+}
+
 void qm::driver::reportProgress(const Twine &message) {
-  if (verboseOutput)
-    errs() << "qmc: " << message << '\n';
+  if (!verboseOutput)
+    return;
+  Message begin;
+  errs() << "qmc: " << message << '\n';
 }

@@ -2,6 +2,7 @@
 //
 // What MLIR's source manager does for a .cpp or .mlir, done for the command
 // line: code, the line with a caret, one way out. Everything goes to stderr.
+// Any thread may print.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -31,6 +32,10 @@ llvm::LogicalResult reportError(diag::Id id, const llvm::Twine &message,
 
 /// Prints a note ("note: ...").
 void reportNote(const llvm::Twine &message);
+
+/// Shows how far long work is in a line that the next message replaces; nothing
+/// where stderr is no terminal. An empty text removes it.
+void setStatus(const llvm::Twine &text);
 
 /// Prints progress if -v is given.
 void setVerbose(bool verbose);

@@ -20,6 +20,8 @@ constexpr const char *examples = R"(
 Examples:
   qmc build layer.cpp --arch=sm_80,cpu -o out/     cubin, PTX, object and manifest of every spec
   qmc build layer.cpp --emit=tiled -o -            the IR at a level, on standard output
+  qmc build a.cpp b.cpp --emit=lib -o out/attn --arch=x86-64-v3,sm_80,sm_90a --dtype=bf16,f16
+                                                   libattn.a, libattn.so, attn.h, attn.json
   qmc run layer.cpp --sq=4096 --param window=256   run on this CPU, time and checksum
   qmc run layer.cpp --target=gpu                   the same on this machine's GPU
   qmc verify layer.mlir                            error table against double precision
@@ -27,14 +29,15 @@ Examples:
   qmc explain layer.cpp --arch=sm_80 --sq=8192     schedule, resources, block counts, roofline
   qmc explain QM0203                               the long text of a diagnostic
 
-Environment: QM_PTXAS (as --ptxas), QM_CXX (as --cxx), QM_CUDA_DRIVER (instead of
-libcuda.so.1), NO_COLOR.
+Environment: QM_PTXAS (as --ptxas), QM_CXX (as --cxx), QM_CACHE_DIR (as --cache-dir),
+QM_CUDA_DRIVER (instead of libcuda.so.1), NO_COLOR.
 Exit status: 0 success, 1 an error of the input, 2 an internal error (a reproducer is written).
 )";
 
 constexpr const char *emitHelp =
     "Outputs: spec, online, tiled, fused, typed, scheduled, llvm, ptx, cubin, "
-    "obj, json\n(default: ptx, cubin and json for a GPU; obj and json for a "
+    "obj, json;\nlib (static and shared library, header, manifest), archive, "
+    "shared\n(default: ptx, cubin and json for a GPU; obj and json for a "
     "CPU)";
 
 /// Comma-separated, repeatable, one word a flag: `--arch=a,b --arch c file`.
@@ -129,15 +132,61 @@ void addOutput(CLI::App &app, Options &options, const char *help) {
   app.add_option("-o,--output", options.output, help)->type_name("PATH");
 }
 
+void addLibraryFlags(CLI::App &build, Options &options) {
+  const char *group = "A library (--emit=lib, archive or shared)";
+  addList(
+      build, "--dtype", options.dtypes,
+      "Element types of q, k, v and o: bf16, f16, f32 (default: the spec's)",
+      "LIST")
+      ->group(group);
+  build
+      .add_option("--head-dim", options.headDims,
+                  "Head dims (default: the spec's)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("LIST")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  addList(build, "--heads", options.heads,
+          "Head counts, query x key/value: 32x8,32x32 (default: the spec's)",
+          "LIST")
+      ->group(group);
+  addAssignments(build, "--variant", options.variants,
+                 "One more kernel, for some calls: "
+                 "'decode:query<=64:schedule.tile_m=64'",
+                 "NAME:CONDITIONS:SETTINGS")
+      ->group(group);
+  build
+      .add_option("--cache-dir", options.cacheDir,
+                  "Keep what is compiled here, and use what is there")
+      ->type_name("DIR")
+      ->group(group);
+  build
+      .add_option("-j,--jobs", options.jobs,
+                  "Kernels compiled at a time (default: all cores)")
+      ->type_name("N")
+      ->group(group);
+  build
+      .add_option("--depfile", options.depfile,
+                  "Write what was read here, for make, ninja and CMake")
+      ->type_name("FILE")
+      ->group(group);
+}
+
 CLI::App *addBuild(CLI::App &app, Options &options) {
   CLI::App *build = app.add_subcommand("build", "Compile specs");
-  addInput(*build, options, "A .cpp spec, or a .mlir at any level (- : stdin)");
+  build
+      ->add_option("input", options.files,
+                   "A .cpp spec, or a .mlir at any level (- : stdin); several "
+                   "for a library")
+      ->type_name("FILE");
   build->add_flag("--list-specs", options.listSpecs, "List the specs and stop");
   addList(*build, "--emit", options.emit, emitHelp, "LIST");
   addOutput(*build, options,
             "A file, or for several outputs a folder (ending in /) or a stem; "
             "- : stdout\n(default: the current folder)");
   addCompileFlags(*build, options);
+  addLibraryFlags(*build, options);
   return build;
 }
 
@@ -151,7 +200,8 @@ CLI::App *addRun(CLI::App &app, Options &options) {
   run->add_option("--repeat", options.repeat, "Timed runs (default 5)")
       ->type_name("N")
       ->group("The call");
-  addOutput(*run, options, "Write o to a .npy, or o and lse to a .npz");
+  addOutput(*run, options,
+            "Write o to a .npy, or o, lse and row_max to a .npz");
   return run;
 }
 
@@ -340,6 +390,8 @@ std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
     options.saveTemps = saveTemps;
   if (!printIrAfter.empty())
     options.printIrAfter = printIrAfter;
+  if (!options.files.empty())
+    options.input = options.files.front();
   if (options.input.empty() && options.suite.empty()) {
     (void)reportError(diag::Id::CannotRead, "no input file given", "",
                       "name a .cpp spec or a .mlir file");

@@ -17,6 +17,7 @@ enum class Command { Build, Run, Verify, Bench, Explain };
 struct Options {
   Command command = Command::Build;
   std::string input; ///< .cpp, .mlir, "-"; for explain also a code, "QM0203"
+  std::vector<std::string> files; ///< every input, for a library
 
   // What to compile.
   std::string spec; ///< "": all
@@ -27,6 +28,14 @@ struct Options {
   std::vector<std::string> overrides; ///< --set
   std::string ptxas, cxx;
   std::vector<std::string> includes; ///< -I, for a .cpp spec
+
+  // A library (build): what is built of each spec, and how.
+  std::vector<std::string> dtypes;
+  std::vector<int64_t> headDims;
+  std::vector<std::string> heads;    ///< "32x8"
+  std::vector<std::string> variants; ///< "decode:query<=64:KEY=VALUE"
+  std::string cacheDir, depfile;
+  unsigned jobs = 0; ///< 0: one a core
 
   // What to show.
   bool verbose = false, time = false, json = false;

@@ -24,9 +24,9 @@ static DialectRegistry makeRegistry() {
 
 // One kernel keeps one thread busy; starting a pool would cost more than it
 // could save, and printing the IR after a pass needs a single thread.
-Session::Session()
+Session::Session(llvm::raw_ostream &messages)
     : context(makeRegistry(), MLIRContext::Threading::DISABLED),
-      handler(sources, &context, llvm::errs()) {
+      handler(sources, &context, messages) {
   context.loadDialect<arith::ArithDialect, math::MathDialect, func::FuncDialect,
                       attn::AttnDialect>();
 }

@@ -6,6 +6,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace qm::driver {
 
@@ -14,7 +15,8 @@ namespace qm::driver {
 /// .cpp that a location names) by itself.
 class Session {
 public:
-  Session();
+  /// Diagnostics go to `messages`.
+  explicit Session(llvm::raw_ostream &messages = llvm::errs());
 
   mlir::MLIRContext context;
   llvm::SourceMgr sources;

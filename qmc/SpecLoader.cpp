@@ -19,17 +19,13 @@
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
+#include <utility>
 
 using namespace mlir;
 using namespace qm;
 using namespace qm::driver;
 
 namespace {
-
-bool isCpp(StringRef path) {
-  StringRef extension = llvm::sys::path::extension(path);
-  return extension == ".cpp" || extension == ".cc" || extension == ".cxx";
-}
 
 LogicalResult cannotRead(const Options &options, const Twine &why) {
   return reportError(diag::Id::CannotRead,
@@ -86,23 +82,54 @@ LogicalResult noSpec(const Options &options) {
                      "func.func with one attn.attention");
 }
 
+/// The inputs in a compiler's list: "target: input \\ input".
+void readDependencies(StringRef depfile, std::vector<std::string> &files) {
+  auto buffer = llvm::MemoryBuffer::getFile(depfile);
+  if (!buffer)
+    return;
+  std::string name;
+  StringRef text = (*buffer)->getBuffer().split(": ").second;
+  auto finish = [&] {
+    if (!name.empty())
+      files.push_back(std::exchange(name, ""));
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    char next = i + 1 < text.size() ? text[i + 1] : '\n';
+    if (text[i] == '\\' && (next == ' ' || next == '#' || next == '\\'))
+      name += text[++i];
+    else if (text[i] == '$' && next == '$')
+      name += text[++i];
+    else if (llvm::isSpace(text[i]) || (text[i] == '\\' && next == '\n'))
+      finish();
+    else
+      name += text[i];
+  }
+  finish();
+}
+
 /// Compiles and opens the shared object of a .cpp spec.
-FailureOr<SpecLibrary> openCpp(Session &session, const Options &options,
-                               const TempFolder &folder) {
+FailureOr<SpecLibrary>
+openCpp(Session &session, const Options &options, const TempFolder &folder,
+        std::vector<std::string> *dependencies = nullptr) {
   std::string object = folder.file("spec.so");
   if (failed(session.timer.measure("host compiler", [&] {
-        return compileSpec(options, options.input, object);
+        return compileSpec(options, options.input, object,
+                           dependencies ? folder.file("spec.d") : "");
       })))
     return failure();
+  if (dependencies)
+    readDependencies(folder.file("spec.d"), *dependencies);
   return SpecLibrary::open(object);
 }
 
-FailureOr<OwningOpRef<ModuleOp>> loadCpp(Session &session,
-                                         const Options &options) {
+FailureOr<OwningOpRef<ModuleOp>>
+loadCpp(Session &session, const Options &options,
+        std::vector<std::string> *dependencies) {
   FailureOr<TempFolder> folder = TempFolder::create();
   if (failed(folder))
     return failure();
-  FailureOr<SpecLibrary> library = openCpp(session, options, *folder);
+  FailureOr<SpecLibrary> library =
+      openCpp(session, options, *folder, dependencies);
   if (failed(library))
     return failure();
   std::vector<std::string> names = library->names();
@@ -164,13 +191,19 @@ FailureOr<OwningOpRef<ModuleOp>> loadMlir(Session &session,
 
 } // namespace
 
-FailureOr<OwningOpRef<ModuleOp>> qm::driver::loadSpecs(Session &session,
-                                                       const Options &options) {
+bool qm::driver::isCppSpec(StringRef path) {
+  StringRef extension = llvm::sys::path::extension(path);
+  return extension == ".cpp" || extension == ".cc" || extension == ".cxx";
+}
+
+FailureOr<OwningOpRef<ModuleOp>>
+qm::driver::loadSpecs(Session &session, const Options &options,
+                      std::vector<std::string> *dependencies) {
   if (failed(checkReadable(options)))
     return failure();
-  FailureOr<OwningOpRef<ModuleOp>> module = isCpp(options.input)
-                                                ? loadCpp(session, options)
-                                                : loadMlir(session, options);
+  FailureOr<OwningOpRef<ModuleOp>> module =
+      isCppSpec(options.input) ? loadCpp(session, options, dependencies)
+                               : loadMlir(session, options);
   if (succeeded(module)) {
     std::string text;
     llvm::raw_string_ostream os(text);
@@ -183,7 +216,7 @@ FailureOr<OwningOpRef<ModuleOp>> qm::driver::loadSpecs(Session &session,
 LogicalResult qm::driver::listSpecs(Session &session, const Options &options) {
   if (failed(checkReadable(options)))
     return failure();
-  if (isCpp(options.input)) {
+  if (isCppSpec(options.input)) {
     FailureOr<TempFolder> folder = TempFolder::create();
     if (failed(folder))
       return failure();

@@ -35,3 +35,10 @@ void qm::driver::printVersion(raw_ostream &os) {
   else
     os << "ptxas " << ptxasVersion(ptxas) << " (" << ptxas << ")\n";
 }
+
+std::string qm::driver::ptxasIdentity(StringRef explicitPath,
+                                      std::string &version) {
+  std::string path = ptx::findPtxas(explicitPath);
+  version = path.empty() ? "" : ptxasVersion(path);
+  return path.empty() ? "" : path + " " + version;
+}

@@ -24,27 +24,34 @@ struct Mismatch {
   explicit operator bool() const { return kind != None; }
 };
 
-const DLTensor *tensorOf(const qm_value *values, int argument) {
-  return values[argument].as.tensor;
+/// An argument of a readable call, without the layout.
+View viewOf(const Signature &signature, const qm_value *values, int argument) {
+  return {&signature.arguments[argument], values[argument].as.tensor, nullptr,
+          nullptr, signature.isPacked()};
+}
+
+int64_t extentOf(const View &view, int dimension) {
+  int from = view.dimensionOf(dimension);
+  return from < 0 ? 1 : view.tensor->shape[from];
 }
 
 int64_t quantityOf(const Signature &signature, const qm_value *values,
                    Quantity quantity) {
-  const int64_t *q = tensorOf(values, signature.q)->shape;
-  const int64_t *k = tensorOf(values, signature.k)->shape;
+  View q = viewOf(signature, values, signature.q);
+  View k = viewOf(signature, values, signature.k);
   switch (quantity) {
   case Quantity::Batch:
-    return q[0];
+    return extentOf(q, 0);
   case Quantity::Heads:
-    return q[1];
+    return extentOf(q, 1);
   case Quantity::KvHeads:
-    return k[1];
+    return extentOf(k, 1);
   case Quantity::Groups:
-    return k[1] ? q[1] / k[1] : 0;
+    return extentOf(k, 1) ? extentOf(q, 1) / extentOf(k, 1) : 0;
   case Quantity::Query:
-    return q[2];
+    return extentOf(q, 2);
   case Quantity::Key:
-    return k[2];
+    return extentOf(k, 2);
   }
   return 0;
 }
@@ -55,12 +62,12 @@ Mismatch compare(const Kernel &kernel, const qm_value *values) {
     const Argument &argument = signature.arguments[i];
     if (argument.isScalar())
       continue;
-    const DLTensor &tensor = *tensorOf(values, i);
-    if (!matches(tensor.dtype, argument.dtype))
+    View view = viewOf(signature, values, i);
+    if (!matches(view.tensor->dtype, argument.dtype))
       return {Mismatch::DType, i};
     for (int d = 0; d < argument.rank(); ++d)
-      if (argument.shape[d] >= 0 && argument.shape[d] != tensor.shape[d])
-        return {Mismatch::Extent, i, d, tensor.shape[d]};
+      if (argument.shape[d] >= 0 && argument.shape[d] != extentOf(view, d))
+        return {Mismatch::Extent, i, d, extentOf(view, d)};
   }
   for (int i = 0; i < quantityCount; ++i) {
     int64_t has = quantityOf(signature, values, static_cast<Quantity>(i));
@@ -174,9 +181,11 @@ bool areReadable(const Signature &signature, const qm_value *values,
     const Argument &argument = signature.arguments[i];
     if (argument.isScalar())
       continue;
-    if (values[i].kind != QM_TENSOR || !values[i].as.tensor ||
-        values[i].as.tensor->ndim != argument.rank() ||
-        (argument.rank() > 0 && !values[i].as.tensor->shape))
+    if (values[i].kind != QM_TENSOR || !values[i].as.tensor)
+      return false;
+    View view = viewOf(signature, values, static_cast<int>(i));
+    if ((view.tensor->ndim != argument.rank() && !view.isFlat()) ||
+        (view.tensor->ndim > 0 && !view.tensor->shape))
       return false;
   }
   return true;

@@ -353,6 +353,23 @@ TEST_F(CudaLaunch, EveryFailingCallIsReported) {
   }
 }
 
+TEST_F(CudaLaunch, LoadsWhileAStreamIsCaptured) {
+  const qm_kernel *kernel = load({"sm_80:cubin"});
+  fake().anyCapture = true;
+  EXPECT_EQ(launch(kernel, Arguments(gpu0)), QM_OK) << qm_last_error();
+  EXPECT_EQ(fake().captureMode, 0); // the thread's own is back
+}
+
+TEST_F(CudaLaunch, MisuseDuringCaptureIsNamed) {
+  const qm_kernel *kernel = load({"sm_80:cubin"});
+  fake().failingFunction = "cuLaunchKernel";
+  for (int error : {900, 906, 908}) {
+    fake().failure = error;
+    expectFailure(kernel, QM_ERROR_STREAM_CAPTURE,
+                  "on the captured stream only");
+  }
+}
+
 TEST_F(CudaLaunch, UnknownDevicesAreRefused) {
   const qm_kernel *kernel = load({"sm_80:ptx"});
   for (int ordinal : {2, -1}) {

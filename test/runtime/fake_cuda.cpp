@@ -133,6 +133,8 @@ EXPORT cuModuleLoadDataEx(FakeModule **module, const void *image,
       strncpy(static_cast<char *>(values[i]), state.jitLog,
               reinterpret_cast<size_t>(values[i + 1]));
   MAY_FAIL(cuModuleLoadDataEx);
+  if (state.anyCapture && state.captureMode != 2)
+    return 900; // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
   if (!depth)
     return 201;
   *module = new FakeModule{image};
@@ -168,6 +170,12 @@ EXPORT cuStreamGetId(FakeStream *stream, unsigned long long *id) {
 }
 EXPORT cuStreamIsCapturing(FakeStream *stream, int *capturing) {
   *capturing = stream && stream->capturing;
+  return 0;
+}
+EXPORT cuThreadExchangeStreamCaptureMode(int *mode) {
+  int old = state.captureMode;
+  state.captureMode = *mode;
+  *mode = old;
   return 0;
 }
 EXPORT cuFuncGetParamInfo(FakeModule *, size_t index, size_t *offset,

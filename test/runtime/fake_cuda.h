@@ -51,6 +51,9 @@ struct FakeCuda {
   bool tileCounter = false; ///< its last parameter is one
   int slots = 48;           ///< in its first parameter: those of the probe
   const char *jitLog = nullptr;
+  /// A stream is being captured: images load in relaxed mode only.
+  bool anyCapture = false;
+  int captureMode = 0; ///< of the threads that interact; relaxed is 2
   void (*kernel)(const int64_t *slots, int64_t tileBegin,
                  int64_t tileEnd) = nullptr;
 

@@ -1,0 +1,214 @@
+//===- KernelRequest.cpp - the kernels a library is to have ---------------===//
+#include "qmc/library/KernelRequest.h"
+#include "qmc/Console.h"
+#include "qmc/library/SpecForm.h"
+
+#include "dialect/AttnOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::driver;
+
+namespace {
+
+/// --variant NAME:CONDITION[,CONDITION...][:KEY=VALUE,...].
+struct CallKind {
+  std::string name; ///< "" for every call
+  llvm::json::Object when;
+  std::vector<std::string> overrides;
+};
+
+LogicalResult badFlag(StringRef flag, StringRef value, const Twine &way) {
+  return reportError(diag::Id::BadFlagValue,
+                     flag + " does not take '" + value + "'", value, way);
+}
+
+/// "query<=64", "key>=4096" or "batch==1" into the manifest's [least, most].
+LogicalResult parseCondition(StringRef text, llvm::json::Object &when) {
+  static constexpr StringLiteral quantities[] = {"batch",  "heads", "kv_heads",
+                                                 "groups", "query", "key"};
+  size_t at = text.find_first_of("<>=");
+  StringRef name = text.take_front(at).trim();
+  StringRef relation = at == StringRef::npos ? "" : text.substr(at, 2);
+  int64_t bound = 0;
+  if (!llvm::is_contained(quantities, name) ||
+      !llvm::is_contained({"<=", ">=", "=="}, relation) ||
+      text.substr(at + 2).trim().getAsInteger(10, bound) || bound < 0)
+    return badFlag("--variant", text,
+                   "conditions are batch, heads, kv_heads, groups, query or "
+                   "key, then <=, >= or ==, and a number: 'query<=64'");
+  auto *range = when.getArray(name);
+  if (!range)
+    range = when.try_emplace(name, llvm::json::Array{nullptr, nullptr})
+                .first->second.getAsArray();
+  if (relation != "<=")
+    (*range)[0] = bound;
+  if (relation != ">=")
+    (*range)[1] = bound;
+  return success();
+}
+
+FailureOr<CallKind> parseCallKind(StringRef text) {
+  SmallVector<StringRef> parts, conditions, settings;
+  text.split(parts, ':');
+  CallKind kind;
+  kind.name = parts.front().trim().str();
+  bool isName = !kind.name.empty() && llvm::all_of(kind.name, [](char c) {
+    return llvm::isAlnum(c) || c == '_';
+  });
+  if (parts.size() < 2 || parts.size() > 3 || !isName)
+    return badFlag("--variant", text,
+                   "write NAME:CONDITIONS:SETTINGS, for example "
+                   "'decode:query<=64:schedule.tile_m=64'");
+  parts[1].split(conditions, ',');
+  for (StringRef condition : conditions)
+    if (failed(parseCondition(condition, kind.when)))
+      return failure();
+  if (parts.size() == 3)
+    parts[2].split(settings, ',');
+  for (StringRef setting : settings)
+    kind.overrides.push_back(setting.trim().str());
+  return kind;
+}
+
+FailureOr<std::pair<int64_t, int64_t>> parseHeads(StringRef text) {
+  auto [queryText, keyText] = text.split('x');
+  std::pair<int64_t, int64_t> heads;
+  if (queryText.getAsInteger(10, heads.first) ||
+      (keyText.empty() ? queryText : keyText).getAsInteger(10, heads.second) ||
+      heads.first < 1 || heads.second < 1 || heads.first % heads.second != 0)
+    return badFlag("--heads", text,
+                   "write query heads x key/value heads, 32x8; the first is a "
+                   "multiple of the second");
+  return heads;
+}
+
+/// Every combination of the flags, in their order.
+FailureOr<std::vector<SpecForm>> parseForms(const Options &options) {
+  std::vector<SpecForm> forms(1);
+  auto multiply = [&](auto &values, auto set) {
+    if (values.empty())
+      return;
+    std::vector<SpecForm> product;
+    for (const SpecForm &form : forms)
+      for (const auto &value : values) {
+        product.push_back(form);
+        set(product.back(), value);
+      }
+    forms = std::move(product);
+  };
+  std::vector<std::pair<int64_t, int64_t>> heads;
+  for (StringRef text : options.heads) {
+    FailureOr<std::pair<int64_t, int64_t>> parsed = parseHeads(text);
+    if (failed(parsed))
+      return failure();
+    heads.push_back(*parsed);
+  }
+  for (StringRef dtype : options.dtypes)
+    if (!llvm::is_contained({"bf16", "f16", "f32"}, dtype))
+      return badFlag("--dtype", dtype, "choose from bf16, f16 and f32");
+  multiply(options.dtypes, [](SpecForm &form, const std::string &value) {
+    form.dtype = value;
+  });
+  multiply(options.headDims,
+           [](SpecForm &form, int64_t value) { form.headDim = value; });
+  multiply(heads, [](SpecForm &form, auto value) { form.heads = value; });
+  return forms;
+}
+
+std::string sourceOf(func::FuncOp spec) {
+  auto location = spec.getLoc()->findInstanceOf<FileLineColLoc>();
+  if (!location)
+    return "";
+  // The file's name alone: where it lies is the builder's business.
+  return (llvm::sys::path::filename(location.getFilename()) + ":" +
+          Twine(location.getLine()))
+      .str();
+}
+
+std::string print(ModuleOp module, bool withLocations) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os, OpPrintingFlags().enableDebugInfo(withLocations));
+  return text;
+}
+
+class Requests {
+public:
+  Requests(Session &session, const Options &options)
+      : session(session), options(options) {}
+
+  LogicalResult add(const SpecText &spec, const SpecForm &form,
+                    ArrayRef<CallKind> kinds) {
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
+        spec.text, ParserConfig(&session.context), spec.name);
+    if (!module)
+      return failure();
+    auto function = *(*module).getOps<func::FuncOp>().begin();
+    if (failed(applyForm(function, form)))
+      return failure();
+    auto attention = *function.getOps<attn::AttentionOp>().begin();
+    auto q = cast<RankedTensorType>(attention.getQ().getType());
+    std::string dtype;
+    llvm::raw_string_ostream(dtype) << q.getElementType();
+    std::string name =
+        (spec.name + "_" + dtype + "_d" + Twine(q.getShape().back())).str();
+    if (form.heads)
+      name +=
+          ("_h" + Twine(form.heads->first) + "x" + Twine(form.heads->second))
+              .str();
+    function.setSymName("kernel");
+    std::string identity = print(*module, /*withLocations=*/false);
+    for (const CallKind &kind : kinds) {
+      KernelRequest &request = requests.emplace_back();
+      request.operatorName = spec.name;
+      request.name = kind.name.empty() ? name : name + "_" + kind.name;
+      request.identity = identity;
+      request.source = sourceOf(function);
+      request.overrides = options.overrides;
+      llvm::append_range(request.overrides, kind.overrides);
+      request.when = kind.when;
+      function.setSymName(request.name);
+      request.text = print(*module, /*withLocations=*/true);
+    }
+    return success();
+  }
+
+  std::vector<KernelRequest> requests;
+
+private:
+  Session &session;
+  const Options &options;
+};
+
+} // namespace
+
+FailureOr<std::vector<KernelRequest>>
+qm::driver::requestKernels(Session &session, const Options &options,
+                           ArrayRef<SpecText> specs) {
+  // The kind for every call comes last: the first that fits is taken.
+  std::vector<CallKind> kinds;
+  for (StringRef text : options.variants) {
+    FailureOr<CallKind> kind = parseCallKind(text);
+    if (failed(kind))
+      return failure();
+    kinds.push_back(std::move(*kind));
+  }
+  kinds.emplace_back();
+  FailureOr<std::vector<SpecForm>> forms = parseForms(options);
+  if (failed(forms))
+    return failure();
+  Requests requests(session, options);
+  bool failedAny = false;
+  for (const SpecText &spec : specs)
+    for (const SpecForm &form : *forms)
+      failedAny |= failed(requests.add(spec, form, kinds));
+  if (failedAny)
+    return failure();
+  return std::move(requests.requests);
+}
