@@ -23,6 +23,45 @@ namespace {
 
 constexpr int rows = 21, keys = 18, tileM = 4, tileN = 5;
 
+/// A captured buffer of the masks below; one extent for each dimension.
+struct Buffer {
+  const char *name, *type;
+  bool sorted;
+  std::vector<int64_t> shape, elements;
+};
+
+/// Buffers shorter and longer than the sequences, of every integer type. Sorted
+/// ones repeat values, as document ids do; `wide` has elements that do not fit
+/// in 32 bits, `table` is in no order.
+std::vector<Buffer> makeBuffers(std::mt19937 &random) {
+  std::vector<Buffer> buffers = {{"ids", "?xi32", true, {14}, {}},
+                                 {"bytes", "2x?xi8", true, {2, 23}, {}},
+                                 {"shorts", "?xi16", true, {18}, {}},
+                                 {"wide", "?xi64", true, {20}, {}},
+                                 {"table", "?xi32", false, {9}, {}}};
+  for (Buffer &buffer : buffers) {
+    int64_t columns = buffer.shape.back(), count = 1;
+    for (int64_t extent : buffer.shape)
+      count *= extent;
+    int64_t value = 0;
+    for (int64_t at = 0; at < count; ++at) {
+      int draw = int(random() % 8);
+      if (at % columns == 0 || !buffer.sorted)
+        value = int64_t(random() % 25) - 6;
+      else if (draw > 4)
+        value += draw - 4;
+      buffer.elements.push_back(value);
+    }
+  }
+  // Past 2^31, and in a third of the cases below -2^31 as well.
+  std::vector<int64_t> &wide = buffers[3].elements;
+  for (size_t at = wide.size() - random() % 6; at < wide.size(); ++at)
+    wide[at] += int64_t(1) << 32;
+  if (random() % 3 == 0)
+    wide[0] -= int64_t(1) << 32;
+  return buffers;
+}
+
 /// Writes random predicates over %i and %j with the operations that the front
 /// end has.
 class MaskGrammar {
@@ -61,7 +100,13 @@ private:
     static const char *byConstant[] = {"floordivsi", "divsi", "ceildivsi",
                                        "remsi"};
     std::string x = integer(depth - 1);
-    switch (pick(9)) {
+    switch (pick(12)) {
+    case 9:
+      return emit("attn.load %ids[" + x + "] sorted : tensor<?xi32>");
+    case 10:
+      return emit("attn.load %table[" + x + "] : tensor<?xi32>");
+    case 11:
+      return narrowLoad(x);
     case 0: { // floor modulo, as the front end writes it
       std::string n = constant(1 + pick(9));
       std::string q = emit("arith.floordivsi " + x + ", " + n + " : i32");
@@ -87,6 +132,25 @@ private:
                   integer(depth - 1) + " : i32");
     }
   }
+  std::string narrowLoad(const std::string &index) {
+    switch (pick(3)) {
+    case 0: {
+      std::string byte = emit("attn.load %bytes[" + constant(pick(2)) + ", " +
+                              index + "] sorted : tensor<2x?xi8>");
+      return emit("arith.extsi " + byte + " : i8 to i32");
+    }
+    case 1: {
+      std::string element =
+          emit("attn.load %shorts[" + index + "] sorted : tensor<?xi16>");
+      return emit("arith.extsi " + element + " : i16 to i32");
+    }
+    default: {
+      std::string element =
+          emit("attn.load %wide[" + index + "] sorted : tensor<?xi64>");
+      return emit("arith.trunci " + element + " : i64 to i32");
+    }
+    }
+  }
   std::string predicate(int depth) {
     static const char *compare[] = {"slt", "sle", "sgt", "sge",
                                     "eq",  "ne",  "ult", "uge"};
@@ -109,11 +173,13 @@ private:
   int next = 0;
 };
 
-/// A kernel at the tiled level with this mask and one run-time scalar, %w.
+/// A spec with this mask, one run-time scalar, %w, and the buffers.
 std::string kernelText(const std::string &mask) {
   std::string text =
       "func.func @f(%q: tensor<?x1x?x8xf32>, %k: tensor<?x1x?x8xf32>, %v: "
-      "tensor<?x1x?x8xf32>, %w: i32) -> tensor<?x1x?x8xf32> {\n"
+      "tensor<?x1x?x8xf32>, %w: i32, %ids: tensor<?xi32>, %bytes: "
+      "tensor<2x?xi8>, %shorts: tensor<?xi16>, %wide: tensor<?xi64>, %table: "
+      "tensor<?xi32>) -> tensor<?x1x?x8xf32> {\n"
       "%o = attn.attention q(%q) k(%k) v(%v) mask (%b, %h, %i, %j) {\n";
   return text + mask +
          "} : tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32> -> "
@@ -124,7 +190,11 @@ std::string kernelText(const std::string &mask) {
 /// Evaluates a region on constants with the folders of its operations.
 class Folder {
 public:
-  Folder(MLIRContext *context) : builder(context) {}
+  Folder(attn::KernelOp kernel, const std::vector<Buffer> &buffers)
+      : builder(kernel.getContext()) {
+    for (const auto &[at, buffer] : llvm::enumerate(buffers))
+      data[kernel.getArguments()[4 + at]] = &buffer;
+  }
   void bind(Value value, int64_t number) {
     values[value] = builder.getI32IntegerAttr(number);
   }
@@ -138,6 +208,9 @@ public:
       Attribute constant;
       if (matchPattern(&op, m_Constant(&constant)))
         results.push_back(constant);
+      else if (isa<attn::LoadOp, attn::SearchOp, arith::CeilDivSIOp,
+                   arith::ExtSIOp>(op))
+        results.push_back(evaluate(op));
       else if (failed(op.fold(operands, results)) || results.empty()) {
         ADD_FAILURE() << "no fold for " << op.getName().getStringRef().str();
         return SmallVector<int64_t>(block.getTerminator()->getNumOperands());
@@ -155,8 +228,52 @@ public:
   }
 
 private:
+  int64_t number(Value value) {
+    return cast<IntegerAttr>(values.lookup(value)).getValue().getSExtValue();
+  }
+
+  /// Where a row of `buffer` begins, by its leading indices, clamped.
+  int64_t rowOf(const Buffer &buffer, OperandRange leading) {
+    int64_t row = 0;
+    for (auto [index, extent] : llvm::zip(leading, buffer.shape))
+      row = row * extent + std::clamp<int64_t>(number(index), 0, extent - 1);
+    return row * buffer.shape.back();
+  }
+
+  /// What has no folder, one that gives up near the ends of the type, or one
+  /// that changes the operation instead.
+  Attribute evaluate(Operation &op) {
+    int64_t result = 0;
+    if (auto load = dyn_cast<attn::LoadOp>(op)) {
+      const Buffer &buffer = *data.lookup(load.getBuffer());
+      int64_t column = std::clamp<int64_t>(number(load.getIndices().back()), 0,
+                                           buffer.shape.back() - 1);
+      result =
+          buffer
+              .elements[rowOf(buffer, load.getIndices().drop_back()) + column];
+    } else if (auto search = dyn_cast<attn::SearchOp>(op)) {
+      const Buffer &buffer = *data.lookup(search.getBuffer());
+      int64_t row = rowOf(buffer, search.getIndices());
+      int64_t value = number(search.getValue()), extent = buffer.shape.back();
+      while (result < extent &&
+             (search.getAbove() ? buffer.elements[row + result] <= value
+                                : buffer.elements[row + result] < value))
+        ++result;
+      result = result == extent ? int64_t(1) << 30 : result;
+    } else if (isa<arith::ExtSIOp>(op)) {
+      result = number(op.getOperand(0));
+    } else {
+      int64_t x = number(op.getOperand(0)), y = number(op.getOperand(1));
+      result = x / y + (x % y != 0 && (x < 0) == (y < 0));
+    }
+    Type type = op.getResult(0).getType();
+    return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), result,
+                                        /*isSigned=*/true));
+  }
+
   Builder builder;
   DenseMap<Value, Attribute> values;
+  DenseMap<Value, const Buffer *> data;
 };
 
 class MaskAnalysisTest : public testing::Test {
@@ -185,7 +302,7 @@ protected:
     std::vector<std::vector<bool>> kept(rows, std::vector<bool>(keys));
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < keys; ++j) {
-        Folder folder(&context);
+        Folder folder(kernel, buffers);
         folder.bind(kernel.getArguments()[3], w);
         folder.bind(body.getArgument(0), i);
         folder.bind(body.getArgument(1), j);
@@ -197,7 +314,7 @@ protected:
   /// Runs a classify or bounds region on index ranges.
   SmallVector<int64_t> run(attn::KernelOp kernel, Region &region,
                            ArrayRef<int> ranges, int w) {
-    Folder folder(&context);
+    Folder folder(kernel, buffers);
     folder.bind(kernel.getArguments()[3], w);
     for (auto [argument, bound] : llvm::zip(region.getArguments(), ranges))
       folder.bind(argument, bound);
@@ -257,6 +374,7 @@ protected:
   }
 
   bool bounded = false; ///< some mask so far had bounds
+  std::vector<Buffer> buffers;
   MLIRContext context;
 };
 
@@ -268,7 +386,9 @@ TEST_F(MaskAnalysisTest, RandomMasksAreSound) {
   int count = countText ? std::atoi(countText) : 400;
   std::cout << "seed " << seed << ", " << count << " masks\n";
   MaskGrammar grammar(seed);
+  std::mt19937 random(seed);
   for (int n = 0; n < count; ++n) {
+    buffers = makeBuffers(random);
     std::string mask = grammar.make();
     auto module = lift(mask);
     ASSERT_TRUE(module) << mask;
@@ -291,7 +411,30 @@ TEST_F(MaskAnalysisTest, CommonMasksAreTight) {
       "%n = arith.constant 7 : i32\n%a = arith.floordivsi %i, %n : i32\n%b2 = "
       "arith.floordivsi %j, %n : i32\n"
       "%c = arith.cmpi sge, %a, %b2 : i32\nattn.yield %c : i1\n",
+      "%d = arith.subi %i, %j : i32\n%a = math.absi %d : i32\n%c = arith.cmpi "
+      "sle, %a, %w : i32\nattn.yield %c : i1\n",
+      // Documents, causal or not, and a document's past.
+      "%a = attn.load %shorts[%i] sorted : tensor<?xi16>\n%x = arith.extsi %a "
+      ": "
+      "i16 to i32\n%b2 = attn.load %shorts[%j] sorted : tensor<?xi16>\n%y = "
+      "arith.extsi %b2 : i16 to i32\n%c = arith.cmpi eq, %x, %y : i32\n"
+      "attn.yield %c : i1\n",
+      "%a = attn.load %shorts[%i] sorted : tensor<?xi16>\n%x = arith.extsi %a "
+      ": "
+      "i16 to i32\n%b2 = attn.load %shorts[%j] sorted : tensor<?xi16>\n%y = "
+      "arith.extsi %b2 : i16 to i32\n%c = arith.cmpi eq, %x, %y : i32\n%d = "
+      "arith.cmpi sge, %i, %j : i32\n%e = arith.andi %c, %d : i1\nattn.yield "
+      "%e : i1\n",
+      "%a = attn.load %shorts[%i] sorted : tensor<?xi16>\n%x = arith.extsi %a "
+      ": "
+      "i16 to i32\n%b2 = attn.load %shorts[%j] sorted : tensor<?xi16>\n%y = "
+      "arith.extsi %b2 : i16 to i32\n%c = arith.cmpi sgt, %x, %y : i32\n"
+      "attn.yield %c : i1\n",
   };
+  std::mt19937 random(1);
+  buffers = makeBuffers(random);
+  // Ids of every key.
+  buffers[2].elements = {0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 4, 4, 4, 5, 9, 9, 9, 9};
   for (const char *mask : exact) {
     auto module = lift(mask);
     ASSERT_TRUE(module);

@@ -61,6 +61,8 @@ private:
   Attribute evaluate(Operation &op) {
     if (auto load = dyn_cast<attn::LoadOp>(op))
       return evaluateLoad(load);
+    if (auto search = dyn_cast<attn::SearchOp>(op))
+      return evaluateSearch(search);
     if (auto extent = dyn_cast<attn::ExtentOp>(op))
       return builder.getI32IntegerAttr(evaluateExtent(extent));
     Attribute constant;
@@ -80,15 +82,33 @@ private:
     return folded ? folded : values.lookup(cast<Value>(results.front()));
   }
 
-  Attribute evaluateLoad(attn::LoadOp load) {
-    const Array &array = call.buffers.at(argumentNames.at(load.getBuffer()));
+  int64_t offsetOf(const Array &array, OperandRange indices) {
     int64_t offset = 0;
-    for (auto [index, extent] : llvm::zip(load.getIndices(), array.shape)) {
+    for (auto [index, extent] : llvm::zip(indices, array.shape)) {
       int64_t at = number(values.lookup(index));
       offset = offset * extent + std::clamp<int64_t>(at, 0, extent - 1);
     }
+    return offset;
+  }
+
+  Attribute evaluateLoad(attn::LoadOp load) {
+    const Array &array = call.buffers.at(argumentNames.at(load.getBuffer()));
+    int64_t offset = offsetOf(array, load.getIndices());
     return IntegerAttr::get(load.getType(),
                             static_cast<int64_t>(array.elements[offset]));
+  }
+
+  Attribute evaluateSearch(attn::SearchOp search) {
+    const Array &array = call.buffers.at(argumentNames.at(search.getBuffer()));
+    int64_t extent = array.shape.back(), at = 0;
+    int64_t row = offsetOf(array, search.getIndices()) * extent;
+    int64_t value = number(values.lookup(search.getValue()));
+    auto precedes = [&](double element) {
+      return search.getAbove() ? element <= value : element < value;
+    };
+    while (at < extent && precedes(array.elements[row + at]))
+      ++at;
+    return builder.getI32IntegerAttr(at < extent ? at : int64_t(1) << 30);
   }
 
   int64_t evaluateExtent(attn::ExtentOp extent) {

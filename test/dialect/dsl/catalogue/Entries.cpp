@@ -56,6 +56,7 @@ Captures::Captures() {
     begins.push_back(begins.back() + documentLengths[d]);
   }
   fill("ids", {keys}, [&](int at) { return documents[at]; });
+  fill("anyIds", {keys}, [&](int at) { return documents[at]; });
   fill("offsets", {7}, [&](int d) { return begins[d]; });
   fill("prefixes", {7},
        [](int d) { return d == 0 || d == 3 ? -1 : d / 4 * 3; });
@@ -95,6 +96,7 @@ std::vector<Entry> Captures::simple() {
       QM_MASK(slidingWindow(64, 64), std::abs(i - j) <= 64, "band_64"),
       QM_MASK(prefix(300) || causal(TopLeft), j < 300 || i >= j, "prefix_300"),
       QM_MASK(padding(lengths), j < (b ? 1024 : 700), "key_padding_700"),
+      QM_MASK(document(anyIds), id(i) == id(j), "document"),
       QM_MASK(document(ids), id(i) == id(j), "document"),
       QM_MASK(document(ids) && causal(TopLeft), id(i) == id(j) && i >= j,
               "document_causal"),

@@ -141,7 +141,8 @@ for `BottomRight`. Integer division rounds down. The arguments of an example are
 "Pairs" are those that the example keeps among 1024 x 1024 (`tree`: 64 x 1024). "Blocks" are full, partial and empty ones of
 128 x 128. "Classified" says whether the compiler tells empty and full blocks exactly, or how many it takes for partial
 (which costs time, never a result). "Bounds" says whether the loop over key blocks starts and ends exactly at the first and the
-last block that is needed, or how many blocks it looks at for how many; "none": at all of them.
+last block that is needed, or how many blocks it looks at for how many; "none": at all of them. Of the examples' buffers `ids`,
+`offsets`, `scales`, `begin` and `end` are declared `.sorted()`; `anyIds` holds the same ids as `ids` without that promise.
 
 | mask | keeps (i, j) iff | example | pairs | blocks | classified | bounds |
 |---|---|---|--:|--:|---|---|
