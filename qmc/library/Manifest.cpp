@@ -40,8 +40,8 @@ json::Object makeEntry(const KernelJob &job, StringRef format,
   json::Object entry(job.result.info);
   entry["name"] = request.name;
   entry["operator"] = request.operatorName;
-  entry["format"] = format;
-  entry["image"] = image;
+  entry["format"] = format.str();
+  entry["image"] = image.str();
   entry["workspace_bytes"] = 0;
   if (!request.when.empty())
     entry["when"] = json::Object(request.when);
