@@ -1,7 +1,7 @@
-"""What pyproject.toml cannot say: the wheel holds the runtime, libqm.so, and is tagged for the machines that can load it.
+"""What pyproject.toml cannot say: the wheel holds the runtime, libqimeng.so, and is tagged for the machines that can load it.
 
-The file is the one that QM_LIBRARY names, else build/lib/libqm.so of the source tree. Without one the wheel is pure and uses a
-libqm.so that is installed elsewhere.
+The file is the one that QM_LIBRARY names, else build/lib/libqimeng.so of the source tree. Without one the wheel is pure and uses a
+libqimeng.so that is installed elsewhere.
 """
 
 import os
@@ -23,7 +23,7 @@ def runtime():
     named = os.environ.get("QM_LIBRARY")
     if named and not pathlib.Path(named).is_file():
         raise SystemExit(f"QM_LIBRARY names {named}, which is no file")
-    path = pathlib.Path(named) if named else pathlib.Path(__file__).resolve().parents[2] / "build/lib/libqm.so"
+    path = pathlib.Path(named) if named else pathlib.Path(__file__).resolve().parents[2] / "build/lib/libqimeng.so"
     return path if path.is_file() else None
 
 
@@ -37,7 +37,7 @@ class BuildWithRuntime(build_py):
     def run(self):
         super().run()
         if runtime():
-            target = pathlib.Path(self.build_lib) / "qimeng_attention" / "libqm.so"
+            target = pathlib.Path(self.build_lib) / "qimeng_attention" / "libqimeng.so"
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(runtime(), target)
 

@@ -18,12 +18,13 @@ from .catalogue import BOTTOM_RIGHT, TOP_LEFT, extent
 from .compiler import build, register
 from .errors import CompileError, CompilerNotFound, Error, LaunchError, SpecError
 from .functions import clamp, cos, erf, exp, exp2, log, maximum, minimum, rsqrt, sigmoid, sin, sqrt, tanh, to_float, to_int, where
-from .library import Kernel, Library, load
+from .kernel import Kernel, Operator
+from .library import Library, load
 from .spec import Spec
 
 __version__ = "0.1.0"
 __all__ = [
-    "BOTTOM_RIGHT", "CompileError", "CompilerNotFound", "Error", "Kernel", "LaunchError", "Library", "Spec", "SpecError", "TOP_LEFT",
+    "BOTTOM_RIGHT", "CompileError", "CompilerNotFound", "Error", "Kernel", "LaunchError", "Library", "Operator", "Spec", "SpecError", "TOP_LEFT",
     "attention", "buffer", "build", "clamp", "cos", "erf", "exp", "exp2", "extent", "load", "log", "masks", "maximum", "minimum",
     "register", "rsqrt", "scalar", "scores", "sigmoid", "sin", "sqrt", "tanh", "to_float", "to_int", "where",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
-"""runtime/qm.h as ctypes, and the search for libqm.so.
+"""runtime/qm.h as ctypes, and the search for the runtime, libqimeng.so.
 
-The library is, in this order: the file that QM_LIBRARY names, the one inside this package (a wheel has it), libqm.so of the
-loader's search path.
+It is, in this order: the file that QM_LIBRARY names, the one inside this package (a wheel has it), libqimeng.so.1 of the loader's
+search path.
 """
 
 import ctypes
@@ -73,6 +73,10 @@ class KernelInfo(ctypes.Structure):
     ]
 
 
+class OperatorInfo(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("kernel_count", ctypes.c_size_t)]
+
+
 class ArgumentInfo(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -103,7 +107,11 @@ _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_size_t
 _FUNCTIONS = {
     "qm_library_load": [ctypes.c_char_p, ctypes.POINTER(_POINTER)],
     "qm_library_kernel_at": [_POINTER, _SIZE, ctypes.POINTER(_POINTER)],
-    "qm_library_find": [_POINTER, ctypes.c_char_p, ctypes.POINTER(_POINTER)],
+    "qm_library_operator_at": [_POINTER, _SIZE, ctypes.POINTER(_POINTER)],
+    "qm_operator_get_info": [_POINTER, ctypes.POINTER(OperatorInfo)],
+    "qm_operator_kernel_at": [_POINTER, _SIZE, ctypes.POINTER(_POINTER)],
+    "qm_operator_launch": [_POINTER, ctypes.POINTER(Value), _SIZE, ctypes.POINTER(LaunchOptions)],
+    "qm_operator_prepare": [_POINTER, DLDevice],
     "qm_kernel_get_info": [_POINTER, ctypes.POINTER(KernelInfo)],
     "qm_kernel_get_argument": [_POINTER, _SIZE, ctypes.POINTER(ArgumentInfo)],
     "qm_kernel_get_variant": [_POINTER, _SIZE, ctypes.POINTER(VariantInfo)],
@@ -117,11 +125,11 @@ _FUNCTIONS = {
 def _candidates():
     if named := os.environ.get("QM_LIBRARY"):
         return [named]
-    return [str(pathlib.Path(__file__).with_name("libqm.so")), "libqm.so"]
+    return [str(pathlib.Path(__file__).with_name("libqimeng.so")), "libqimeng.so.1"]
 
 
 class Runtime:
-    """libqm.so: each function of _FUNCTIONS as a method that raises LaunchError with the runtime's text."""
+    """libqimeng.so: each function of _FUNCTIONS as a method that raises LaunchError with the runtime's text."""
 
     def __init__(self):
         failures = []
@@ -133,18 +141,18 @@ class Runtime:
                 failures.append(str(error))
         else:
             raise LaunchError(
-                "the runtime libqm.so is not found: " + "; ".join(failures) + "\nhelp: install the wheel that holds it, or set "
+                "the runtime libqimeng.so is not found: " + "; ".join(failures) + "\nhelp: install the wheel that holds it, or set "
                 "QM_LIBRARY to the file"
             )
         self.library.qm_last_error.restype = ctypes.c_char_p
-        self.library.qm_library_kernel_count.restype = _SIZE
-        self.library.qm_library_kernel_count.argtypes = [_POINTER]
+        for count in (self.library.qm_library_kernel_count, self.library.qm_library_operator_count):
+            count.restype, count.argtypes = _SIZE, [_POINTER]
         self.library.qm_library_destroy.restype = None
         self.library.qm_library_destroy.argtypes = [_POINTER]
         version = self.library.qm_abi_version()
         if version != ABI_VERSION:
             raise LaunchError(
-                f"libqm.so has version {version} of the interface, this package speaks {ABI_VERSION}\nhelp: install the two of one "
+                f"libqimeng.so has version {version} of the interface, this package speaks {ABI_VERSION}\nhelp: install the two of one "
                 "release"
             )
         for name, arguments in _FUNCTIONS.items():

@@ -19,13 +19,13 @@ from .values import Float, Index, numeric, wrap
 
 ELEMENT_TYPES = ("f16", "bf16", "f32", "i1", "i8", "i16", "i32", "i64")
 AXES = {"batch": "batch", "heads": "head", "kv_heads": "kv_head", "query": "query", "key": "key"}
-_TAKEN = ("q", "k", "v", "o", "lse")
+_TAKEN = ("q", "k", "v", "o", "lse", "row_max")
 
 
 class Argument:
     """One captured buffer or scalar. `dims` is None for a scalar; `name` is "" where the spec chooses one."""
 
-    def __init__(self, dtype, dims, name, value):
+    def __init__(self, dtype, dims, name, value, sorted=False):
         if name and not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
             raise SpecError(
                 "QM0104",
@@ -35,12 +35,13 @@ class Argument:
             )
         if name in _TAKEN:
             raise SpecError(
-                "QM0104", f"'{name}' is the name of an operand", "q, k, v, o and lse are taken; choose another name", here()
+                "QM0104", f"'{name}' is the name of an operand", "q, k, v, o, lse and row_max are taken; choose another name", here()
             )
         self.dtype = dtype
         self.dims = dims
         self.name = name
         self.value = value
+        self.sorted = sorted
         self.place = here()
 
     @property
@@ -129,7 +130,13 @@ def _checked_dims(dims, label):
     return tuple(dims)
 
 
-def buffer(array, dims=None, name=""):
+def _checked_sorted(sorted, dtype):
+    if sorted and dtype[0] != "i":
+        raise TypeError(f"only buffers of integers can be sorted, not {dtype}")
+    return bool(sorted)
+
+
+def buffer(array, dims=None, name="", sorted=False):
     """A captured array for traced functions.
 
     array: anything with `__dlpack__` or NumPy's array interface (NumPy, PyTorch, CuPy, ...), on the device of q; it is neither
@@ -138,13 +145,15 @@ def buffer(array, dims=None, name=""):
     dims: for each dimension an integer, None (known at launch) or an axis: "batch", "heads", "kv_heads", "query", "key". Along an
         axis only that index is taken. Default: None for each, so that no extent recompiles anything.
     name: of the kernel's argument. Default: chosen by the spec.
+    sorted: the promise that integers never decrease along the last dimension, as ids of packed documents do. The compiler then finds
+        the blocks that a mask needs from a few elements. Where it is broken pairs may be kept or dropped wrongly; memory is safe.
     """
     if isinstance(array, str):
         if array not in ELEMENT_TYPES:
             raise TypeError(f"a buffer has no elements of type '{array}'; choose from {', '.join(ELEMENT_TYPES)}")
         if not dims:
             raise TypeError("a buffer that is only declared needs its dims, as in buffer('f32', ['heads'], 'slopes')")
-        return Buffer(Argument(array, _checked_dims(dims, f"buffer '{name}'"), name, None))
+        return Buffer(Argument(array, _checked_dims(dims, f"buffer '{name}'"), name, None, _checked_sorted(sorted, array)))
     dtype, shape = describe(array)
     if dtype not in ELEMENT_TYPES:
         raise TypeError(f"a buffer has no elements of type {dtype}; choose from {', '.join(ELEMENT_TYPES)}")
@@ -152,7 +161,8 @@ def buffer(array, dims=None, name=""):
         raise TypeError("an array without dimensions is no buffer: reshape it to (1,) and read x[0], or pass scalar(number)")
     if dims is not None and len(dims) != len(shape):
         raise TypeError(f"the array has {len(shape)} dimensions, dims names {len(dims)}")
-    return Buffer(Argument(dtype, _checked_dims(dims or [None] * len(shape), f"buffer '{name}'"), name, array))
+    dims = _checked_dims(dims or [None] * len(shape), f"buffer '{name}'")
+    return Buffer(Argument(dtype, dims, name, array, _checked_sorted(sorted, dtype)))
 
 
 def as_buffer(value):

@@ -2,7 +2,7 @@
 
 A kernel is looked for, in this order:
   1. in libraries given to `register` (or named in QM_LIBRARIES, separated by `:`), under the name made from the spec's content;
-  2. in the cache: $QM_CACHE_DIR, or qimeng_attention in $XDG_CACHE_HOME or ~/.cache;
+  2. in the cache: python in $QM_CACHE_DIR, else qimeng_attention in $XDG_CACHE_HOME or ~/.cache;
   3. it is compiled by qmc: the file that QM_QMC names, or qmc of PATH.
 
 An entry of the cache is CACHE/CONTENT/TARGET-COMPILER/, where CONTENT is a hash of the spec without its places and COMPILER one of
@@ -10,7 +10,6 @@ the qmc that made it. Where there is no qmc the newest entry for the target is t
 """
 
 import hashlib
-import json
 import os
 import pathlib
 import shutil
@@ -23,15 +22,15 @@ from .library import load
 from .tensors import CPU, parse_device
 
 _lock = threading.RLock()
-_kernels = {}  # (content, target) -> Kernel
+_kernels = {}  # (content, name, target) -> Operator
 _registered = []
 _environment_read = False
 
 
 def register(library):
-    """Lets `attention` and specs without a name use the kernels of a Library (or of the file it is in) before they compile."""
+    """Lets `attention` and specs without a name use the operators of a Library (or of the file it is in) before they compile."""
     with _lock:
-        _registered.append(library if hasattr(library, "kernels") else load(library))
+        _registered.append(library if hasattr(library, "operators") else load(library))
     return _registered[-1]
 
 
@@ -55,7 +54,7 @@ def find_qmc():
 
 def cache_folder():
     if named := os.environ.get("QM_CACHE_DIR"):
-        return pathlib.Path(named)
+        return pathlib.Path(named) / "python"
     base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(base) / "qimeng_attention"
 
@@ -76,7 +75,7 @@ def target_of(device):
 
 
 def kernel_for(spec, device="cpu", target=None):
-    """The Kernel of a spec for a device."""
+    """The Operator (or Kernel) of a spec for a device."""
     target = target or target_of(parse_device(device))
     key = (spec.key, spec.name, target)
     with _lock:
@@ -93,8 +92,8 @@ def _runs(variant, target):
 def _registered_kernel(spec, target):
     name = f"attention_{spec.key}"
     for library in _libraries():
-        if name in library and any(_runs(v, target) for v in library[name].variants):
-            return library[name]
+        if name in library and any(_runs(v, target) for k in library[name].kernels for v in k.variants):
+            return _only(library[name])
     return None
 
 
@@ -113,7 +112,13 @@ def _cached_kernel(spec, target):
         entry = folder / f"{target}-{_identity(qmc)}"
         if not entry.exists():
             _fill(qmc, spec, target, entry)
-    return load(entry / f"{spec.name}.json")[spec.name]
+    library = entry / "libkernel.so"
+    return _only(load(library if library.exists() else entry / "kernel.json")[spec.name])
+
+
+def _only(operator):
+    """An operator of one kernel as that kernel: nothing has to be chosen, and errors say what does not fit it."""
+    return operator.kernels[0] if len(operator.kernels) == 1 else operator
 
 
 def _identity(qmc):
@@ -128,7 +133,9 @@ def _fill(qmc, spec, target, entry):
     entry.parent.mkdir(parents=True, exist_ok=True)
     work = pathlib.Path(tempfile.mkdtemp(prefix=f".{entry.name}-", dir=entry.parent))
     try:
-        build([spec], work / spec.name, [target], qmc=qmc)
+        # A manifest with images beside it asks for no linker; code for a CPU has to be linked.
+        emit = "shared" if target == "cpu" or target.startswith("x86") else "cubin,ptx,json"
+        _run([qmc, "build", "-", f"--arch={target}", f"--emit={emit}", "-o", str(work / "kernel")], spec.mlir)
         try:
             os.rename(work, entry)
         except OSError:
@@ -139,10 +146,10 @@ def _fill(qmc, spec, target, entry):
 
 
 def build(specs, output, archs=("cpu",), qmc=None):
-    """Compiles specs ahead of time into one library; returns the file to `load`.
+    """Compiles specs ahead of time into one library; returns the path of the libNAME.so to `load`.
 
-    specs: Specs. Kernels have their names; those without one can be found by `register` from then on.
-    output: a path without suffix: manifest and images are put beside it.
+    specs: Specs. Kernels have their names; those without one are found by `register` from then on.
+    output: "folder/NAME": libNAME.so, libNAME.a, NAME.h and NAME.json are written, for Python, C and C++ alike.
     archs: targets of qmc: "cpu", "x86-64-v3", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a".
 
     Raises CompileError with qmc's text, which points at the Python line, and CompilerNotFound.
@@ -153,8 +160,8 @@ def build(specs, output, archs=("cpu",), qmc=None):
     output = pathlib.Path(output)
     output.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(spec.mlir for spec in specs)
-    _run([qmc, "build", "-", f"--arch={','.join(archs)}", "-o", str(output)], text)
-    return _link_cpu_images(output)
+    _run([qmc, "build", "-", f"--arch={','.join(archs)}", "--emit=lib", "-o", str(output)], text)
+    return output.with_name(f"lib{output.name}.so")
 
 
 def _run(command, text=None):
@@ -165,18 +172,3 @@ def _run(command, text=None):
         raise CompilerNotFound(f"cannot run {command[0]}: {error.strerror}\nhelp: set QM_QMC to the compiler") from error
     if done.returncode:
         raise CompileError.from_text(done.stderr or f"{command[0]} ended with status {done.returncode}")
-
-
-def _link_cpu_images(output):
-    """Object files of the manifest become the shared objects that the runtime opens."""
-    path = output.with_name(output.name + ".json")
-    manifest = json.loads(path.read_text())
-    for kernel in manifest["kernels"]:
-        if kernel["image"].endswith(".o"):
-            source = output.with_name(kernel["image"])
-            image = source.with_suffix(".so")
-            if not image.exists():
-                _run([os.environ.get("CC", "cc"), "-shared", "-o", str(image), str(source), "-lm"])
-            kernel.update(image=image.name, target="cpu")
-    path.write_text(json.dumps(manifest, indent=2) + "\n")
-    return path

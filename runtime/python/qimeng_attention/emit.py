@@ -7,6 +7,10 @@ from . import graph
 from .errors import SpecError
 
 
+# The arguments that hold lengths of sequences.
+LENGTHS = {None: (), "packed": ("cu_q", "cu_kv"), "padded": ("len_q", "len_kv")}
+
+
 def literal(value):
     """The shortest decimal that reads back as the same f32, with the point that MLIR wants; hex bits for inf and NaN."""
     try:
@@ -70,7 +74,8 @@ class Region:
         operands = ", ".join(self.values[id(operand)] for operand in node.operands)
         if kind == graph.LOAD:
             name, type = self.emitter.value_name(node.value), self.emitter.argument_type(node.value)
-            return self.define(node, f"attn.load {name}[{operands}] : {type}")
+            sorted_ = " sorted" if node.value.sorted else ""
+            return self.define(node, f"attn.load {name}[{operands}]{sorted_} : {type}")
         return self.define(node, f"{node.mnemonic} {operands} : {self.operation_type(node)}")
 
     def define(self, node, text):
@@ -121,26 +126,34 @@ class Emitter:
     def emit(self):
         spec = self.spec
 
+        batch = "1" if spec.lengths == "packed" else "?"  # packed sequences share the only batch entry
+
         def operand(heads, width):
-            return f"tensor<?x{heads}x?x{width}x{spec.dtype}>"
+            return f"tensor<{batch}x{heads}x?x{width}x{spec.dtype}>"
 
         q, k = operand(spec.heads, spec.head_dim), operand(spec.kv_heads, spec.head_dim)
         v, o = operand(spec.kv_heads, spec.value_head_dim), operand(spec.heads, spec.value_head_dim)
         results, values = o, "%o"
-        if spec.return_lse:
-            results, values = f"{o}, tensor<?x{spec.heads}x?xf32>", "%o, %lse"
-        arguments = "".join(
+        for asked, name in ((spec.return_lse, "%lse"), (spec.return_row_max, "%row_max")):
+            if asked:
+                results, values = f"{results}, tensor<{batch}x{spec.heads}x?xf32>", f"{values}, {name}"
+        lengths = LENGTHS[spec.lengths]
+        arguments = "".join(f',\n    %{name}: tensor<?xi32> {{attn.name = "{name}"}}' for name in lengths)
+        arguments += "".join(
             f',\n    {self.value_name(a)}: {self.argument_type(a)} {{attn.name = "{spec.argument_names[id(a)]}"}}'
             f"{self.location(a.place)}"
             for a in spec.arguments
         )
-        scale = "" if spec.scale is None else f" scale({literal(spec.scale)})"
+        options = f" {spec.lengths}(%{', %'.join(lengths)})" if lengths else ""
+        options += "" if spec.scale is None else f" scale({literal(spec.scale)})"
+        options += " row_max" if spec.return_row_max else ""
         return "".join(
             [
                 f"func.func @{self.name}(%q: {q}, %k: {k}, %v: {v}{arguments})\n    -> ({results}) {{\n",
-                f"  {values} = attn.attention q(%q) k(%k) v(%v){scale}\n",
+                f"  {values} = attn.attention q(%q) k(%k) v(%v){options}\n",
                 self.region("score", "(%s, %b, %h, %i, %j)", spec.score, "f32"),
                 self.region("mask", "(%b, %h, %i, %j)", spec.mask, "i1"),
+                self.region("sink", "(%b, %h)", spec.sink, "f32"),
                 f"    : {q}, {k}, {v}\n   -> {results}{self.location(spec.place)}\n",
                 f"  return {values} : {results}{self.location(spec.place)}\n",
                 f"}}{self.location(spec.place)}\n",

@@ -8,14 +8,14 @@ import re
 
 from . import compiler, graph
 from .arguments import Buffer
-from .emit import Emitter
+from .emit import LENGTHS, Emitter
 from .errors import SpecError
 from .graph import F32, I32, INDEX, Node
 from .masks import as_mask
 from .places import Beginning, here
 from .scores import as_score
 from .tensors import device_of, parse_device
-from .values import Float, Index
+from .values import Float, Index, as_float, numeric
 
 DTYPES = ("f16", "bf16", "f32")
 
@@ -58,7 +58,13 @@ class Spec:
     score_mod: None, a function (s, b, h, i, j) -> score, or one of `scores`; s is scale * q.k.
     mask: None, a function (b, h, i, j) -> Bool, or one of `masks`; a pair is dropped where it is false.
     scale: default 1 / sqrt(head_dim).
+    sink: None, a function (b, h) -> Float, or a buffer of floats over "heads": one more logit of every row, without a value (GPT-OSS).
+    lengths: None, or how sequences of different lengths are given:
+        "packed": one after the other, q [T, Hq, D], k [Tkv, Hkv, D]; the kernel takes cu_q and cu_kv, i32, where each starts and the
+        last one ends. "padded": each in its batch entry; the kernel takes len_q and len_kv, i32 [B]. Memory past a length is neither
+        read nor written. In both b is the number of the sequence, i and j count from its start, and `extent`s are the sequence's.
     return_lse: also return the natural logarithm of the sum of exponents, f32 [B, Hq, Sq]; -inf for a row without keys (o is 0).
+    return_row_max: also return the largest kept score of each row, f32 [B, Hq, Sq].
     name: of the kernel. Default: one made from the content.
     arguments: buffers and scalars that come first, in this order, used or not. Default: the order of their first use.
 
@@ -67,7 +73,7 @@ class Spec:
 
     def __init__(
         self, *, heads, head_dim, kv_heads=None, value_head_dim=None, dtype="bf16", score_mod=None, mask=None, scale=None,
-        return_lse=False, name="", arguments=(),
+        sink=None, lengths=None, return_lse=False, return_row_max=False, name="", arguments=(),
     ):  # fmt: skip
         self.place = here()
         self.heads = self._extent("heads", heads)
@@ -86,13 +92,17 @@ class Spec:
         if scale is not None and not (isinstance(scale, numbers.Real) and math.isfinite(scale)):
             self._fail("QM0112", f"scale={scale!r}: the scale must be finite", "leave it out for 1 / sqrt(head_dim)")
         self.scale = None if scale is None else float(scale)
-        self.return_lse = bool(return_lse)
+        self.return_lse, self.return_row_max = bool(return_lse), bool(return_row_max)
+        if lengths not in LENGTHS:
+            raise ValueError(f"lengths is None, 'packed' or 'padded', not {lengths!r}")
+        self.lengths = lengths
         if name and not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
             self._fail(
                 "QM0104", f"'{name}' cannot name a spec", "use letters, digits and underscores, not starting with a digit"
             )
         self.score = self._trace_score(score_mod)
         self.mask = self._trace_mask(mask)
+        self.sink = self._trace_sink(sink)
         self._collect_arguments(arguments)
         # The content without the places: what the code means, not where it stands.
         self.content = Emitter(self, "attention", with_places=False).emit()
@@ -109,7 +119,7 @@ class Spec:
         return self._text
 
     def kernel(self, device="cpu", target=None):
-        """The compiled Kernel for a device: "cpu", "cuda", "cuda:1". `target` overrides the architecture, as "sm_80"."""
+        """The compiled operator for a device: "cpu", "cuda", "cuda:1". `target` overrides the architecture, as "sm_80"."""
         place = parse_device(device)
         key = (place, target)
         if key not in self._kernels:
@@ -117,7 +127,7 @@ class Spec:
         return self._kernels[key]
 
     def __call__(self, q, k, v, *, target=None, **options):
-        """Runs the operator; arguments and results are those of Kernel.__call__. Buffers and scalars that hold no value are given by name."""
+        """Runs the operator; arguments and results are those of Operator.__call__. Buffers and scalars that hold no value are given by name."""
         values = {self.argument_names[id(a)]: a.value for a in self.arguments if a.value is not None}
         values.update(options)
         return self.kernel(device_of(q), target)(q, k, v, **values)
@@ -150,11 +160,27 @@ class Spec:
         root = as_mask(mask)(*at).node
         return None if root.is_boolean(True) else Function(token, root, _place_of(mask))
 
+    def _trace_sink(self, sink):
+        if sink is None:
+            return None
+        if isinstance(sink, Buffer):
+            logits = sink
+            if logits.rank != 1:
+                raise TypeError(f"sinks are one a query head, over [head], not of {logits.rank} dimensions")
+            sink = lambda b, h: logits[h]  # noqa: E731
+            place = here()
+        else:
+            _check_arity(sink, 2, "(b, h)")
+            place = _place_of(sink)
+        token = object()
+        _, b, h, _, _ = _arguments(token)
+        return Function(token, as_float(numeric(sink(b, h))), place)
+
     def _collect_arguments(self, declared):
         """Buffers and scalars, each with a name: those declared, then the others in the order of their first use."""
         used = [
             node.value
-            for function in (self.score, self.mask)
+            for function in (self.score, self.mask, self.sink)
             for node in (graph.reachable(function.root) if function else ())
             if node.kind in (graph.LOAD, graph.PARAMETER)
         ]
@@ -162,6 +188,10 @@ class Spec:
         self.arguments = list(dict.fromkeys(declared + used))
         self.argument_names, taken = {id(a): a.name for a in self.arguments}, {}
         for argument in self.arguments:
+            if argument.name in LENGTHS[self.lengths]:
+                raise SpecError(
+                    "QM0104", f"'{argument.name}' is the name of the sequences' lengths", "choose another name", argument.place
+                )
             if argument.name and argument.name in taken:
                 raise SpecError(
                     "QM0105",

@@ -37,7 +37,8 @@ class Libraries(unittest.TestCase):
     def setUpClass(cls):
         cls.path = make_library()
         cls.library = qa.load(cls.path)
-        cls.kernel = cls.library["windowed"]
+        cls.operator = cls.library["windowed"]
+        (cls.kernel,) = cls.operator.kernels
         cls.slopes = np.array([[1.0], [0.5], [2.0], [0.0]], np.float32)
 
     def call(self, *operands, **options):
@@ -62,10 +63,16 @@ class Libraries(unittest.TestCase):
                 ("o", "o", "f32", (-1, 4, -1, 16)), ("lse", "lse", "f32", (-1, 4, -1)),
             ],
         )  # fmt: skip
-        self.assertEqual(self.kernel.select("cpu").format, "cpu")
-        self.assertGreater(self.kernel.select("cpu").tile_m, 0)
-        self.kernel.prepare("cpu")
-        with self.assertRaisesRegex(qa.LaunchError, "QM0507.*has no kernel 'other'\nhelp: it has .*windowed"):
+        kernel = self.kernel
+        self.assertIs(self.library[kernel.name], kernel)
+        self.assertEqual(kernel.select("cpu").format, "cpu")
+        self.assertGreater(kernel.select("cpu").tile_m, 0)
+        for loaded in (self.operator, kernel):
+            loaded.prepare("cpu")
+        q, k, v = arrays()
+        for a, b in zip(self.call(q, k, v), self.operator(q, k, v, slopes=self.slopes, window=3)):
+            np.testing.assert_array_equal(a, b)
+        with self.assertRaisesRegex(qa.LaunchError, "QM0507.*has no operator 'other'\nhelp: it has .*windowed"):
             self.library["other"]
 
     def test_results(self):
@@ -107,6 +114,11 @@ class Libraries(unittest.TestCase):
         unaligned = np.zeros(q.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(q.shape)
         self.refuses("QM0517", unaligned, k, v)
 
+    def test_an_operator_lists_what_it_has(self):
+        q, k, v = arrays(np.float16)
+        with self.assertRaisesRegex(qa.LaunchError, "QM0523: no kernel of operator 'windowed'(.|\n)*it has(.|\n)*help: "):
+            self.operator(q, k, v, slopes=self.slopes, window=3)
+
     def test_bad_arguments(self):
         q, k, v = arrays()
         for error, words, options in (
@@ -138,20 +150,23 @@ class Libraries(unittest.TestCase):
 
         folder = pathlib.Path(FOLDER.name)
         self.assertEqual(code(folder / "missing.json"), "QM0503")
-        (folder / "cut.json").write_text(self.path.read_text()[:200] if self.path.suffix == ".json" else "{")
+        (folder / "cut.json").write_text((folder / "attn.json").read_text()[:200])
         self.assertEqual(code(folder / "cut.json"), "QM0504")
+        (folder / "libcut.so").write_bytes(self.path.read_bytes()[:4000])
+        self.assertEqual(code(folder / "libcut.so"), "QM0524")
 
     def test_a_closed_library_is_not_called(self):
         with qa.load(self.path) as library:
-            kernel = library["windowed"]
-        for use in (lambda: kernel(*arrays(), slopes=self.slopes, window=3), lambda: kernel.prepare(), kernel.select):
+            operator = library["windowed"]
+        (kernel,) = operator.kernels
+        for use in (lambda: operator(*arrays(), slopes=self.slopes, window=3), operator.prepare, kernel.prepare, kernel.select):
             with self.assertRaisesRegex(qa.LaunchError, "is closed"):
                 use()
         library.close()  # again: no harm
 
     def test_without_the_runtime(self):
         text = "import qimeng_attention as qa\ntry: qa.load('x.json')\nexcept qa.LaunchError as error: print(error)"
-        self.assertRegex(run_python(text, QM_LIBRARY="/nowhere/libqm.so").out, "libqm.so is not found.*\nhelp: install the wheel")
+        self.assertRegex(run_python(text, QM_LIBRARY="/nowhere/libqimeng.so").out, "libqimeng.so is not found.*\nhelp: install the wheel")
         text = "import qimeng_attention, sys; print([m for m in ('numpy', 'torch', 'ctypes') if m in sys.modules])"
         self.assertEqual(run_python(text, QM_LIBRARY="/nowhere").out, "['ctypes']\n")
 
@@ -205,9 +220,9 @@ class OnTheFakeDriver(unittest.TestCase):
         with self.assertRaises(qa.LaunchError) as caught:
             self.call((2, 7))
         self.assertEqual(caught.exception.code, "QM0533")
-        self.assertIn(self.kernel.select("cuda").target, ("sm_80",))
+        self.assertIn(self.kernel.kernels[0].select("cuda").target, ("sm_80",))
         with self.assertRaises(qa.LaunchError) as caught:
-            self.kernel.select("cpu")
+            self.kernel.kernels[0].select("cpu")
         self.assertEqual(caught.exception.code, "QM0508")
 
     def test_capabilities(self):

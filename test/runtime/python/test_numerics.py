@@ -23,10 +23,10 @@ def data(batch=2, heads=4, kv_heads=2, rows=70, keys=90, width=32, value_width=N
 
 
 class Numerics(unittest.TestCase):
-    def check(self, arrays, score_mod=None, mask=None, score=None, kept=None, **options):
+    def check(self, arrays, score_mod=None, mask=None, score=None, kept=None, logit=None, **options):
         q, k, v = arrays
         o, lse = qa.attention(q, k, v, score_mod=score_mod, mask=mask, return_lse=True, **options)
-        reference.check(self, o, q, k, v, lse, score=score, mask=kept, scale=options.get("scale"))
+        reference.check(self, o, q, k, v, lse, score=score, mask=kept, sink=logit, scale=options.get("scale"))
 
     def test_plain(self):
         for dtype in (np.float16, np.float32):
@@ -77,6 +77,62 @@ class Numerics(unittest.TestCase):
             (scores.softcap(3).then(scores.alibi(slopes)), lambda s, b, h, i, j: 3 * np.tanh(s / 3) + slopes[h] * (j - i)),
         ):
             self.check(data(), mod, masks.causal(BOTTOM_RIGHT), score, lambda b, h, i, j: i + 20 >= j)
+
+    def test_sinks(self):
+        logits = np.array([0.5, -1, 3, 0], np.float32)
+        self.check(data(), sink=qa.buffer(logits), logit=lambda b, h: logits[h])
+        self.check(data(), sink=lambda b, h: h * 0.5 - 1, logit=lambda b, h: h * 0.5 - 1, mask=masks.causal(BOTTOM_RIGHT),
+                   kept=lambda b, h, i, j: i + 20 >= j)  # fmt: skip
+
+    def test_row_maximum(self):
+        q, k, v = data()
+        o, lse, high = qa.attention(q, k, v, mask=lambda b, h, i, j: i > j, return_lse=True, return_row_max=True)
+        s = q.astype(float) @ np.repeat(k, 2, 1).astype(float).swapaxes(2, 3) / np.sqrt(32)
+        truth = np.where(np.arange(70)[:, None] > np.arange(90), s, -np.inf).max(-1)
+        self.assertEqual(high[0, 0, 0], -np.inf)
+        np.testing.assert_allclose(high, truth, rtol=1e-5, atol=1e-5)
+        _, given = qa.attention(q, k, v, return_row_max=True, row_max=high)
+        self.assertIs(given, high)
+
+    def test_sorted_ids(self):
+        ids = np.sort(np.random.default_rng(8).integers(0, 9, (2, 90))).astype(np.int32)
+        documents = qa.buffer(ids, sorted=True)
+        self.assertIn("sorted", qa.Spec(heads=1, head_dim=16, mask=masks.document(documents)).mlir)
+        self.check(data(rows=90), mask=masks.document(documents) & masks.causal(TOP_LEFT),
+                   kept=lambda b, h, i, j: (ids[b, i] == ids[b, j]) & (i >= j))  # fmt: skip
+        with self.assertRaises(TypeError):
+            qa.buffer("f32", ["key"], "x", sorted=True)
+
+    def test_packed_sequences(self):
+        starts, key_starts = np.array([0, 30, 30, 70], np.int32), np.array([0, 41, 50, 90], np.int32)
+        q, k, v = (x[0].swapaxes(0, 1).copy() for x in data(batch=1))  # [T, H, D]
+        o, lse = qa.attention(
+            q, k, v, cu_q=starts, cu_kv=key_starts, mask=masks.causal(BOTTOM_RIGHT), return_lse=True,
+            score_mod=lambda s, b, h, i, j: s + b * (j - i) * 0.1,
+        )  # fmt: skip
+        self.assertEqual((o.shape, lse.shape), ((70, 4, 32), (4, 70)))
+        for n in range(3):
+            rows, keys = slice(*starts[n : n + 2]), slice(*key_starts[n : n + 2])
+            part = [x.swapaxes(0, 1)[None] for x in (q[rows], k[keys], v[keys], o[rows])]
+            d = part[1].shape[2] - part[0].shape[2]
+            reference.check(self, part[3], *part[:3], lse[None, :, rows], mask=lambda b, h, i, j: i + d >= j,
+                            score=lambda s, b, h, i, j: s + n * (j - i) * 0.1)  # fmt: skip
+
+    def test_padded_sequences(self):
+        rows, keys = np.array([70, 33], np.int32), np.array([12, 90], np.int32)
+        q, k, v = data()
+        k[0, :, 12:] = v[0, :, 12:] = np.nan  # memory past a length does not count
+        out = np.full((2, 4, 70, 32), 7, np.float32)
+        qa.attention(q, k, v, len_q=rows, len_kv=keys, mask=masks.causal(BOTTOM_RIGHT), out=out)
+        for n in range(2):
+            d, part = keys[n] - rows[n], slice(n, n + 1)
+            reference.check(self, out[part, :, : rows[n]], q[part, :, : rows[n]], k[part, :, : keys[n]], v[part, :, : keys[n]],
+                            mask=lambda b, h, i, j: i + d >= j)  # fmt: skip
+        self.assertTrue((out[1, :, 33:] == 7).all(), "nothing is written past a length")
+        with self.assertRaisesRegex(ValueError, "lengths of queries and of keys"):
+            qa.attention(q, k, v, len_q=rows)
+        with self.assertRaisesRegex(TypeError, "needs len_kv=, an array of i32"):
+            qa.Spec(heads=4, kv_heads=2, head_dim=32, dtype="f32", lengths="padded")(q, k, v, len_q=rows)
 
     def test_lengths(self):
         for rows, keys in ((0, 5), (5, 0), (1, 1), (1, 300), (300, 1)):

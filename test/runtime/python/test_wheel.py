@@ -35,7 +35,7 @@ class Wheel(unittest.TestCase):
     def test_with_the_runtime(self):
         name, files = self.build()
         self.assertRegex(name, r"^qimeng_attention-\d+\.\d+\.\d+-py3-none-manylinux_2_\d+_\w+\.whl$")
-        self.assertIn("qimeng_attention/libqm.so", files)
+        self.assertIn("qimeng_attention/libqimeng.so", files)
         sources = SOURCE / "runtime/python/qimeng_attention"
         for path in sources.rglob("*.py"):
             self.assertIn(f"qimeng_attention/{path.relative_to(sources)}", files)
@@ -47,7 +47,7 @@ class Wheel(unittest.TestCase):
         (self.folder / "source/build/lib").mkdir(parents=True)
         name, files = self.build(QM_LIBRARY="")
         self.assertTrue(name.endswith("-py3-none-any.whl"), name)
-        self.assertNotIn("qimeng_attention/libqm.so", files)
+        self.assertNotIn("qimeng_attention/libqimeng.so", files)
 
 
 if __name__ == "__main__":
