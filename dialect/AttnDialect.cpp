@@ -67,7 +67,8 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
   for (int64_t extent : shape)
     if (!ShapedType::isDynamic(extent) && extent < 1)
       return emitError() << "a tile extent must be positive or '?'";
-  if (!isa<Float16Type, BFloat16Type, Float32Type>(elementType))
-    return emitError() << "a tile holds f16, bf16 or f32, not " << elementType;
+  if (!isa<Float16Type, BFloat16Type, FloatTF32Type, Float32Type>(elementType))
+    return emitError() << "a tile holds f16, bf16, tf32 or f32, not "
+                       << elementType;
   return success();
 }

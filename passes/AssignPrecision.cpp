@@ -52,6 +52,7 @@ FailureOr<Precision> decide(attn::KernelOp kernel,
   Type input = cast<RankedTensorType>(kernel.getQ().getType()).getElementType();
   Type f32 = Float32Type::get(context);
   Precision precision{input, {}, input, f32, f32, f32, std::nullopt};
+  Type wideOperands; ///< of both products, and of P
   FailureOr<SmallVector<Override>> selected =
       selectOverrides(kernel, overrides, "precision");
   if (failed(selected))
@@ -61,6 +62,15 @@ FailureOr<Precision> decide(attn::KernelOp kernel,
       if (override.value != "exact" && override.value != "approx")
         return rejectValue(kernel, override, "exact, approx");
       precision.approximateTanh = override.value == "approx";
+      continue;
+    }
+    if (override.field == "operands") {
+      if (!input.isF32() ||
+          (override.value != "tf32" && override.value != "bf16x3"))
+        return rejectValue(kernel, override,
+                           "tf32, bf16x3, where operands are f32");
+      wideOperands =
+          override.value == "tf32" ? Type(FloatTF32Type::get(context)) : f32;
       continue;
     }
     Type type = parseFloatType(override.value, context);
@@ -81,7 +91,12 @@ FailureOr<Precision> decide(attn::KernelOp kernel,
       if (type != f32)
         return rejectValue(kernel, override, "f32");
     } else
-      return rejectField(kernel, override, "qk, pv, p, score, stat, acc, tanh");
+      return rejectField(kernel, override,
+                         "operands, qk, pv, p, score, stat, acc, tanh");
+  }
+  if (wideOperands) {
+    precision.qk = precision.pv = precision.p = wideOperands;
+    return precision;
   }
   // The product of P and V runs in a type that holds both.
   Type product = wider(precision.p, input);

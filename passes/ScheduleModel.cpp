@@ -21,9 +21,17 @@ int64_t qm::passes::getValueHeadDim(attn::KernelOp kernel) {
   return cast<RankedTensorType>(kernel.getV().getType()).getDimSize(3);
 }
 
+static bool hasWideOperands(attn::KernelOp kernel) {
+  return cast<RankedTensorType>(kernel.getQ().getType())
+      .getElementType()
+      .isF32();
+}
+
 /// Registers of a thread besides tiles: addresses, loop state, operand
 /// fragments in flight. Accumulator and scores of 192 are what 255 hold.
 static constexpr int64_t baseRegisters = 63;
+/// Operands of 32 bits are made of more registers each.
+static constexpr int64_t wideRegisters = 32;
 /// What the system keeps of shared memory for every CTA.
 static constexpr int64_t reservedSharedBytes = 1 << 10;
 
@@ -39,10 +47,15 @@ Footprint qm::passes::estimateFootprint(attn::KernelOp kernel,
   int64_t accumulator = schedule.tileM * dv / threads;
   int64_t scores = schedule.tileM * schedule.tileN / threads;
   Footprint footprint;
-  footprint.registers = accumulator + scores + baseRegisters;
+  bool wide = hasWideOperands(kernel);
+  footprint.registers =
+      accumulator + scores + baseRegisters + (wide ? wideRegisters : 0);
   // Stages alternate between K and V tiles, each as wide as the wider of the
   // two; ping-pong has its stages of both. The query tile stages the output.
-  int64_t rowBytes = std::max(sm80::rowBytesFor(d), sm80::rowBytesFor(dv));
+  auto rowBytesFor = [&](int64_t columns) {
+    return sm80::rowBytesFor(wide ? sm80::wideColumns(columns) : columns);
+  };
+  int64_t rowBytes = std::max(rowBytesFor(d), rowBytesFor(dv));
   int64_t slots = (schedule.pingPong ? 2 : 1) * schedule.stages;
   footprint.sharedBytes = rowBytes * (schedule.tileM + slots * schedule.tileN);
   bool fits = footprint.registers <= Footprint::maxRegisters &&
@@ -82,7 +95,7 @@ static Schedule proposeCpu(const TargetInfo &target) {
 static std::optional<Schedule> proposePingPong(attn::KernelOp kernel,
                                                const TargetInfo &target) {
   constexpr int64_t widest = 96;
-  if (!kernel.getKeyBlocks().getClassify().empty() ||
+  if (!kernel.getKeyBlocks().getClassify().empty() || hasWideOperands(kernel) ||
       std::max(getHeadDim(kernel), getValueHeadDim(kernel)) > widest)
     return std::nullopt;
   Schedule schedule;

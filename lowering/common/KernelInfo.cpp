@@ -30,6 +30,8 @@ static std::string roleOf(attn::KernelOp kernel, unsigned index, Type type) {
 
 /// How a matrix unit multiplies operands of 32 bits; nothing where none does.
 static std::optional<StringRef> wideProducts(attn::KernelOp kernel) {
+  if (!kernel.getPrecisionAttr())
+    return std::nullopt;
   attn::ScheduleAttr schedule = kernel.getScheduleAttr();
   const TargetInfo *target =
       schedule ? findTarget(schedule.getTarget()) : nullptr;

@@ -59,6 +59,18 @@ static LogicalResult checkSchedule(attn::KernelOp kernel,
   return success();
 }
 
+/// tf32 is a format of matrix units.
+static LogicalResult checkPrecision(attn::KernelOp kernel) {
+  attn::PrecisionAttr precision = kernel.getPrecisionAttr();
+  if (!precision || !precision.getQk().isTF32())
+    return success();
+  return diag::help(diag::error(kernel, diag::Id::PrecisionNotSupported)
+                        << "precision.operands = tf32 is not supported on CPU "
+                           "targets",
+                    "leave precision.operands at its default, or use "
+                    "--arch=sm_80");
+}
+
 namespace {
 struct LowerToCpu : cpu::impl::LowerToCpuBase<LowerToCpu> {
   void runOnOperation() override {
@@ -69,7 +81,8 @@ struct LowerToCpu : cpu::impl::LowerToCpuBase<LowerToCpu> {
           schedule ? lowering::findTarget(schedule.getTarget()) : nullptr;
       if (!target || target->kind != lowering::TargetKind::Cpu)
         continue;
-      if (failed(checkSchedule(kernel, *target)) ||
+      if (failed(checkPrecision(kernel)) ||
+          failed(checkSchedule(kernel, *target)) ||
           failed(cpu::KernelEmitter(kernel, *target).emit()))
         return signalPassFailure();
       kernel.erase();

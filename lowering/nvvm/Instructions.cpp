@@ -29,18 +29,19 @@ Values nvvm::ldmatrixX4(LocBuilder &b, Value base, unsigned swizzle,
   return PtxAsm(b, load).results(4, b.getI32Type()).in(base).memory().emit();
 }
 
-/// mma of shape m16n8k`k`; registers of a, b and c as the ISA lists them.
-static Values mma(LocBuilder &b, unsigned k, Type element, ValueRange a,
+/// mma of shape m16n8k`k` with operands of PTX type `type`; registers of a, b
+/// and c as the ISA lists them.
+static Values mma(LocBuilder &b, unsigned k, StringRef type, ValueRange a,
                   ValueRange bFragment, ValueRange c) {
-  StringRef type = ptxName(element);
   std::string text =
       llvm::formatv("mma.sync.aligned.m16n8k{0}.row.col.f32.{1}.{1}.f32 "
                     "{{$0,$1,$2,$3}, ",
                     k, type);
-  text += k == 16 ? "{$4,$5,$6,$7}, {$8,$9}, " : "{$4,$5}, {$6}, ";
+  bool four = a.size() == 4;
+  text += four ? "{$4,$5,$6,$7}, {$8,$9}, " : "{$4,$5}, {$6}, ";
   // The accumulator is tied to the result: one register each, as the
   // instruction's own form has it.
-  text += c.empty() ? (k == 16 ? "{$10,$10,$10,$10};" : "{$7,$7,$7,$7};")
+  text += c.empty() ? (four ? "{$10,$10,$10,$10};" : "{$7,$7,$7,$7};")
                     : "{$0,$1,$2,$3};";
   PtxAsm ptx(b, text);
   ptx.results(4, b.getF32Type()).in(a).in(bFragment).ordered();
@@ -53,12 +54,25 @@ static Values mma(LocBuilder &b, unsigned k, Type element, ValueRange a,
 
 Values nvvm::mmaM16N8K16(LocBuilder &b, Type element, ValueRange a,
                          ValueRange bFragment, ValueRange c) {
-  return mma(b, 16, element, a, bFragment, c);
+  return mma(b, 16, ptxName(element), a, bFragment, c);
 }
 
 Values nvvm::mmaM16N8K8(LocBuilder &b, Type element, ValueRange a,
                         ValueRange bFragment, ValueRange c) {
-  return mma(b, 8, element, a, bFragment, c);
+  return mma(b, 8, ptxName(element), a, bFragment, c);
+}
+
+Values nvvm::mmaTf32M16N8K8(LocBuilder &b, ValueRange a, ValueRange bFragment,
+                            ValueRange c) {
+  return mma(b, 8, "tf32", a, bFragment, c);
+}
+
+Value nvvm::roundToTf32(LocBuilder &b, Value x) {
+  return PtxAsm(b, "cvt.rna.tf32.f32 $0, $1;")
+      .results(1, b.getI32Type())
+      .in(x)
+      .emit()
+      .front();
 }
 
 void nvvm::cpAsync16(LocBuilder &b, Value shared, int64_t sharedOffset,
@@ -133,6 +147,32 @@ Values nvvm::loadShared128(LocBuilder &b, Value shared, int64_t offset) {
                                  offset))
       .results(4, b.getI32Type())
       .in(shared)
+      .memory()
+      .emit();
+}
+
+Value nvvm::loadSharedF32(LocBuilder &b, Value base, unsigned swizzle,
+                          int64_t offset) {
+  std::string load = llvm::formatv("ld.shared.f32 $0, [{0}+{1}];",
+                                   swizzle ? "a" : "$1", offset);
+  if (swizzle)
+    load = llvm::formatv("{{ .reg .b32 a; xor.b32 a, $1, {0}; {1} }", swizzle,
+                         load);
+  return PtxAsm(b, load)
+      .results(1, b.getF32Type())
+      .in(base)
+      .memory()
+      .emit()
+      .front();
+}
+
+void nvvm::storeGlobal2xF32(LocBuilder &b, Value predicate, Value global,
+                            int64_t offset, Value first, Value second) {
+  PtxAsm(b, llvm::formatv("@$0 st.global.v2.f32 [$1+{0}], {{$2,$3};", offset))
+      .in(predicate)
+      .in(global)
+      .in(first)
+      .in(second)
       .memory()
       .emit();
 }

@@ -39,6 +39,13 @@ Values mmaM16N8K16(LocBuilder &b, mlir::Type element, mlir::ValueRange a,
 Values mmaM16N8K8(LocBuilder &b, mlir::Type element, mlir::ValueRange a,
                   mlir::ValueRange bFragment, mlir::ValueRange c);
 
+/// d = a b + c for one 16x8 tile and 8 columns of tf32. a: 4 registers (i32),
+/// b: 2; c: 4 f32, or empty: zero.
+Values mmaTf32M16N8K8(LocBuilder &b, mlir::ValueRange a,
+                      mlir::ValueRange bFragment, mlir::ValueRange c);
+/// f32 rounded to tf32 (to nearest, ties away from zero), as i32.
+mlir::Value roundToTf32(LocBuilder &b, mlir::Value x);
+
 // --- Memory ---
 
 /// 16 bytes, global to shared, past L1. Bytes from `bytes` (i32, 0 or 16) on
@@ -58,9 +65,15 @@ mlir::Value loadShared64(LocBuilder &b, mlir::Value shared, int64_t offset);
 void storeShared32(LocBuilder &b, mlir::Value shared, int64_t offset,
                    mlir::Value value);
 Values loadShared128(LocBuilder &b, mlir::Value shared, int64_t offset);
+/// f32 at `(base ^ swizzle) + offset`, formed as in ldmatrixX4.
+mlir::Value loadSharedF32(LocBuilder &b, mlir::Value base, unsigned swizzle,
+                          int64_t offset);
 /// 16 bytes from four i32, if `predicate`.
 void storeGlobal128(LocBuilder &b, mlir::Value predicate, mlir::Value global,
                     mlir::ValueRange words);
+/// 8 bytes from two f32, if `predicate`.
+void storeGlobal2xF32(LocBuilder &b, mlir::Value predicate, mlir::Value global,
+                      int64_t offset, mlir::Value first, mlir::Value second);
 /// A scalar of a buffer that no one writes while the kernel runs
 /// (ld.global.nc).
 mlir::Value loadGlobalConstant(LocBuilder &b, mlir::Type type,

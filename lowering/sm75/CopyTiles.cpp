@@ -16,6 +16,9 @@ nvvm::Values StagedCopy::read(bool whole) {
   for (unsigned i = 0, e = copy.size(); i < e; ++i) {
     sm80::TileSource::Chunk chunk = reader.at(i);
     Value predicate = whole && copy.hasWholeRows() ? Value() : chunk.exists;
+    // Threads past the row's last chunk would read the next row, or nothing.
+    if (Value takesPart = copy.target(i, reader.lastThread()).takesPart)
+      predicate = arith::AndIOp::create(state.b, predicate, takesPart);
     llvm::append_range(all,
                        nvvm::loadGlobal128(state.b, predicate, chunk.global,
                                            chunk.globalOffset));

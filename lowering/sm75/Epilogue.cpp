@@ -101,5 +101,7 @@ void qm::sm75::mergeKeyWarps(KernelState &state, Accumulator &accumulator,
         }
       }
   }
+  // The output is staged where others still read.
+  nvvm::barrier(b);
   nvvm::exitIf(b, isSecond);
 }

@@ -2,6 +2,7 @@
 #include "lowering/sm75/Plan.h"
 
 #include "dialect/Diagnostics.h"
+#include "lowering/common/KernelInfo.h"
 #include "lowering/common/TargetInfo.h"
 
 using namespace mlir;
@@ -114,7 +115,7 @@ static LogicalResult readSchedule(attn::KernelOp kernel, Plan &plan) {
   return success();
 }
 
-static LogicalResult checkFit(attn::KernelOp kernel, const Plan &plan) {
+static LogicalResult checkFit(attn::KernelOp kernel, Plan &plan) {
   if (int64_t registers = plan.arrayRegisters(/*withQuery=*/false);
       registers > arrayRegisterLimit)
     return diag::help(
@@ -128,6 +129,7 @@ static LogicalResult checkFit(attn::KernelOp kernel, const Plan &plan) {
         "(schedule.micro_m=16)");
   const lowering::TargetInfo *target =
       lowering::findTarget(kernel.getScheduleAttr().getTarget());
+  plan.placePosition(target->sharedBytesPerCta);
   if (plan.sharedBytes() > target->sharedBytesPerCta)
     return diag::help(diag::error(kernel, Id::TooMuchSharedMemory)
                           << "the schedule needs " << plan.sharedBytes()
@@ -144,6 +146,8 @@ FailureOr<Plan> qm::sm75::getPlan(attn::KernelOp kernel) {
   Plan plan = {};
   plan.headDim = dim(kernel.getQ());
   plan.valueDim = dim(kernel.getV());
+  plan.hasLengths =
+      lowering::KernelInfo::get(kernel).sequences != lowering::Sequences::Whole;
   if (failed(checkTypes(kernel)) || failed(checkPrecision(kernel, plan)) ||
       failed(checkHeadDim(kernel, "query and key", plan.headDim)) ||
       failed(checkHeadDim(kernel, "value", plan.valueDim)) ||

@@ -43,15 +43,16 @@ Value Arguments::scalar(Value argument) {
 Int Arguments::extentOfCall(attn::Extent extent) {
   switch (extent) {
   case attn::Extent::Batch:
-    return this->extent(kernel.getQ(), 0);
+    return isPacked() ? this->extent(queryLengths(), 0) - 1
+                      : this->extent(kernel.getQ(), 0);
   case attn::Extent::Heads:
     return this->extent(kernel.getQ(), 1);
   case attn::Extent::KvHeads:
     return this->extent(kernel.getK(), 1);
   case attn::Extent::Query:
-    return this->extent(kernel.getQ(), 2);
+    return sequence ? sequence->queries : this->extent(kernel.getQ(), 2);
   case attn::Extent::Key:
-    return this->extent(kernel.getK(), 2);
+    return sequence ? sequence->keys : this->extent(kernel.getK(), 2);
   }
   llvm_unreachable("covered switch");
 }

@@ -6,7 +6,16 @@
 #include "lowering/common/KernelInfo.h"
 #include "lowering/sm80/Int.h"
 
+#include <optional>
+
 namespace qm::sm80 {
+
+/// The sequence that a query tile is of, in calls whose sequences have lengths
+/// of their own; i32.
+struct Sequence {
+  Int firstQuery, firstKey; ///< its rows in the tensors
+  Int queries, keys;        ///< its lengths
+};
 
 class Arguments {
 public:
@@ -21,7 +30,23 @@ public:
   /// i64, in elements.
   Int stride(mlir::Value tensor, unsigned dimension);
   mlir::Value scalar(mlir::Value argument);
+  /// Of the call, or of the sequence that was entered.
   Int extentOfCall(attn::Extent extent);
+
+  bool isPacked() const {
+    return info.sequences == lowering::Sequences::Packed;
+  }
+  /// The arguments that hold lengths, or where packed sequences start.
+  mlir::Value queryLengths() {
+    return kernel.getArguments()[info.queryLengths];
+  }
+  mlir::Value keyLengths() { return kernel.getArguments()[info.keyLengths]; }
+  /// What is emitted from now on is about this sequence.
+  void enter(const Sequence &place) { sequence = place; }
+  void leave() { sequence.reset(); }
+  const Sequence *getSequence() const {
+    return sequence ? &*sequence : nullptr;
+  }
 
   /// i64 address of `tensor[indices]`; indices of i32 or i64, fewer than the
   /// rank: the rest are 0.
@@ -37,6 +62,7 @@ private:
   attn::KernelOp kernel;
   lowering::KernelInfo info;
   mlir::Value slots;
+  std::optional<Sequence> sequence;
 };
 
 } // namespace qm::sm80

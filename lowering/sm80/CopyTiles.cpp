@@ -11,7 +11,6 @@ using namespace qm::sm80;
 /// cp.async that follows an ldmatrix, so few bursts; and all of them early in a
 /// product, or they land too late.
 static constexpr unsigned burst = 4;
-static constexpr int64_t elementBytes = 2;
 
 /// Copies of 128 bytes that hold a row, the last one perhaps in part.
 static unsigned halfRows(int64_t columns) {
@@ -24,22 +23,29 @@ static unsigned halfRows(int64_t columns) {
 
 TileSource::TileSource(KernelState &state, attn::LoadTileOp load, int64_t rows)
     : state(state), tensor(load.getSource()), rows(rows) {
-  columns = load.getTile().getType().getColumns();
+  int64_t elements = load.getTile().getType().getColumns();
+  columns = state.plan.halfColumns(elements);
+  realChunks = elements * state.plan.elementBytes() / chunkBytes;
   holdsKeys = isa<attn::KeyBlocksOp>(load->getParentOp());
-  base = state.arguments.elementAddress(
-      tensor, {state.scalar(load.getBatch()), state.scalar(load.getHead())});
+  base =
+      state.rowAddress(tensor, load.getBatch(), load.getHead(), {}, holdsKeys);
 }
 
 Int TileSource::end() const {
   if (holdsKeys && state.keyEnd)
     return state.keyEnd;
-  return state.arguments.extent(tensor, 2);
+  return state.arguments.extentOfCall(holdsKeys ? attn::Extent::Key
+                                                : attn::Extent::Query);
 }
 
 void TileSource::keepInShared(int64_t offset) {
   nvvm::storeShared64(state.b, state.shared, offset, base);
-  base = {};
   baseOffset = offset;
+}
+
+void TileSource::releaseBase() {
+  if (baseOffset)
+    base = {};
 }
 
 unsigned TileSource::Copy::size() const {
@@ -87,24 +93,27 @@ TileSource::Chunk TileSource::Copy::at(unsigned i) {
   if (i == 0) {
     Int base = source->base;
     if (!base)
-      base = {b, nvvm::loadShared64(b, state.shared, source->baseOffset)};
+      base = {b, nvvm::loadShared64(b, state.shared, *source->baseOffset)};
     // The thread's part is formed anew for every tile: kept, it would take
     // registers through the products.
     thread = readThread(b, /*again=*/true).index;
     Int row = copyRow(thread), chunk = copyChunk(thread);
     row = firstRow + row;
     rowsLeft = source->end() - row;
-    global = {b, nvvm::opaqueMulAdd(b, row.wide() * stride, elementBytes,
+    global = {b, nvvm::opaqueMulAdd(b, row.wide() * stride,
+                                    state.plan.elementBytes(),
                                     (chunk * chunkBytes).wide() + base)};
   }
   auto [half, row] = halfAndRow(state, source->columns, i);
   if (i != 0 && half == 0)
-    global = {b, nvvm::opaqueMulAdd(
-                     b, stride, elementBytes * state.plan.copyRows(), global)};
+    global = {
+        b, nvvm::opaqueMulAdd(b, stride,
+                              state.plan.elementBytes() * state.plan.copyRows(),
+                              global)};
   Value exists = Int::constant(b, row).lessThan(rowsLeft);
   // A chunk that only pads the row to 16 columns is zeros.
   int64_t before = half * (halfRowColumns / 8);
-  int64_t real = source->columns / 8 - before;
+  int64_t real = source->realChunks - before;
   if (real < std::min<int64_t>(rowChunks(source->columns) - before,
                                halfRowColumns / 8))
     exists = arith::AndIOp::create(b, exists, copyChunk(thread).lessThan(real));
@@ -172,6 +181,8 @@ void TileRing::start(Int firstKey) {
         .issueAll();
     nvvm::cpAsyncCommit(state.b);
   }
+  for (TileSource &source : sources)
+    source.releaseBase();
 }
 
 void TileRing::waitForFirst() {

@@ -16,9 +16,11 @@ public:
   /// load.
   TileSource(KernelState &state, attn::LoadTileOp load, int64_t rows);
 
-  /// Moves the base address to shared memory, `offset` bytes from its start.
-  /// Every thread writes the same value, so each may read it at once.
+  /// Writes the base address to shared memory, `offset` bytes from its start.
   void keepInShared(int64_t offset);
+  /// Behind the next barrier, copies take the base address from there: it needs
+  /// no register any more.
+  void releaseBase();
 
   /// One copy of a thread, 16 bytes: where it comes from, and where it goes.
   struct Chunk {
@@ -45,6 +47,8 @@ public:
     /// Copy `i`; ask in ascending order.
     Chunk at(unsigned i);
     Target target(unsigned i, Int thread) const;
+    /// The thread that `at` was asked for.
+    Int lastThread() const { return thread; }
     Int sharedAddress(Int thread) const;
     /// i1: every row of the tile exists.
     mlir::Value isWhole() const;
@@ -64,10 +68,11 @@ private:
 
   KernelState &state;
   mlir::Value tensor;
-  int64_t rows, columns;
-  bool holdsKeys; ///< of the loop over key blocks: read up to its bounds
+  int64_t rows, columns; ///< columns of 16 bits
+  int64_t realChunks;    ///< of a row; the others are zeros
+  bool holdsKeys;        ///< of the loop over key blocks: read up to its bounds
   Int base; ///< i64 address of the sequence's first row; null: in shared memory
-  int64_t baseOffset = 0;
+  std::optional<int64_t> baseOffset;
 };
 
 /// After the loop: the query rows of a warp may be overwritten. It stages its

@@ -66,19 +66,6 @@ void ElementRegion::startBlock() {
   bases.clear();
 }
 
-/// A conversion as that of column 0 and a constant; null if it has to be
-/// emitted.
-Value ElementRegion::emitStep(LocBuilder &b, Operation &op, unsigned row,
-                              unsigned column) {
-  auto step = steps.find(&op);
-  Value base = bases.lookup({&op, row});
-  if (step == steps.end() || columnOffsets.empty() || !base)
-    return {};
-  auto further = FloatAttr::get(b.getF32Type(),
-                                double(step->second * columnOffsets[column]));
-  return arith::AddFOp::create(b, base, arith::ConstantOp::create(b, further));
-}
-
 void ElementRegion::emitUniform(LocBuilder &b) {
   auto lookup = [&](Value value) {
     return uniform.contains(value) ? uniform.lookup(value)
@@ -89,34 +76,133 @@ void ElementRegion::emitUniform(LocBuilder &b) {
       emitOperation(b, op, uniform, lookup);
 }
 
-SmallVector<Value> ElementRegion::emit(LocBuilder &b, ValueRange values,
-                                       unsigned row, unsigned column) {
-  IRMapping element;
-  element.map(body.getArguments(), values);
-  IRMapping *maps[] = {&uniform, &rows[row], &columns[column], &element};
-  auto lookup = [&](Value value) {
-    // The arguments of this element are in the element's own map, whatever they
-    // depend on.
-    if (element.contains(value))
-      return element.lookup(value);
-    IRMapping &map = *maps[dependenceOf(value)];
-    return map.contains(value) ? map.lookup(value)
-                               : outer.lookupOrDefault(value);
+struct ElementRegion::Emission {
+  Emission(ElementRegion &region, ValueRange arguments, unsigned row,
+           unsigned column, bool splitting)
+      : row(row), column(column), splitting(splitting),
+        maps{&region.uniform, &region.rows[row], &region.columns[column],
+             &own} {
+    own.map(region.body.getArguments(), arguments);
+  }
+
+  unsigned row, column;
+  bool splitting;
+  IRMapping own;
+  IRMapping *maps[4]; ///< by dependence
+  /// Values that are known as a sum and have not been added up.
+  llvm::DenseMap<Value, Split> splits;
+};
+
+static Value contracted(Operation *op) {
+  // A multiplication and the addition that follows it may be one fma.
+  op->setAttr("fastmath",
+              arith::FastMathFlagsAttr::get(op->getContext(),
+                                            arith::FastMathFlags::contract));
+  return op->getResult(0);
+}
+
+Value ElementRegion::lookUp(LocBuilder &b, Emission &element, Value value) {
+  // The arguments of this element are in the element's own map, whatever they
+  // depend on.
+  if (element.own.contains(value))
+    return element.own.lookup(value);
+  if (auto split = element.splits.find(value); split != element.splits.end()) {
+    Value sum = contracted(
+        arith::AddFOp::create(b, split->second.row, split->second.element));
+    element.own.map(value, sum);
+    return sum;
+  }
+  IRMapping &map = *element.maps[dependenceOf(value)];
+  return map.contains(value) ? map.lookup(value) : outer.lookupOrDefault(value);
+}
+
+/// A sum of what differs along the row and what does not, where `op` makes one
+/// or hands one on.
+std::optional<ElementRegion::Split>
+ElementRegion::splitOperation(LocBuilder &b, Emission &element, Operation &op) {
+  if (auto step = steps.find(&op); step != steps.end()) {
+    auto &[base, first] = bases[{&op, element.row}];
+    if (!base) {
+      IRMapping converted;
+      emitOperation(b, op, converted,
+                    [&](Value value) { return lookUp(b, element, value); });
+      base = converted.lookup(op.getResult(0));
+      first = element.column;
+    }
+    int64_t further = columnOffsets[element.column] - columnOffsets[first];
+    auto constant =
+        FloatAttr::get(b.getF32Type(), double(step->second * further));
+    return Split{arith::ConstantOp::create(b, constant), base};
+  }
+  if (!isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op) ||
+      !op.getResult(0).getType().isF32() ||
+      !(dependenceOf(op.getResult(0)) & Column))
+    return std::nullopt;
+  auto partsOf = [&](Value value) -> Split {
+    if (auto split = element.splits.find(value); split != element.splits.end())
+      return split->second;
+    Value emitted = lookUp(b, element, value);
+    bool alongRow = dependenceOf(value) & Column;
+    return alongRow ? Split{emitted, {}} : Split{{}, emitted};
   };
+  Split x = partsOf(op.getOperand(0)), y = partsOf(op.getOperand(1));
+  if (isa<arith::MulFOp>(op)) {
+    // Sums times what is the same in the row.
+    if (!x.element)
+      std::swap(x, y);
+    if (!x.element || !x.row || y.element)
+      return std::nullopt;
+    return Split{contracted(arith::MulFOp::create(b, x.element, y.row)),
+                 contracted(arith::MulFOp::create(b, x.row, y.row))};
+  }
+  if (!x.row && !y.row)
+    return std::nullopt;
+  bool subtracts = isa<arith::SubFOp>(op);
+  auto combine = [&](Value u, Value v) -> Value {
+    if (!u && v && subtracts)
+      return arith::NegFOp::create(b, v);
+    if (!u || !v)
+      return u ? u : v;
+    return contracted(subtracts
+                          ? arith::SubFOp::create(b, u, v).getOperation()
+                          : arith::AddFOp::create(b, u, v).getOperation());
+  };
+  return Split{combine(x.element, y.element), combine(x.row, y.row)};
+}
+
+void ElementRegion::emitBody(LocBuilder &b, Emission &element) {
+  auto lookup = [&](Value value) { return lookUp(b, element, value); };
   for (Operation &op : body.without_terminator()) {
     Value result = op.getResult(0);
-    IRMapping &map = *maps[dependenceOf(result)];
+    IRMapping &map = *element.maps[dependenceOf(result)];
     if (map.contains(result))
       continue;
-    if (Value stepped = emitStep(b, op, row, column)) {
-      map.map(result, stepped);
-      continue;
-    }
+    if (element.splitting)
+      if (std::optional<Split> split = splitOperation(b, element, op)) {
+        element.splits[result] = *split;
+        continue;
+      }
     emitOperation(b, op, map, lookup);
-    if (steps.contains(&op) && column == 0)
-      bases[{&op, row}] = map.lookup(result);
   }
-  return llvm::map_to_vector(body.getTerminator()->getOperands(), lookup);
+}
+
+SmallVector<Value> ElementRegion::emit(LocBuilder &b, ValueRange values,
+                                       unsigned row, unsigned column) {
+  Emission element(*this, values, row, column, /*splitting=*/false);
+  emitBody(b, element);
+  return llvm::map_to_vector(
+      body.getTerminator()->getOperands(),
+      [&](Value value) { return lookUp(b, element, value); });
+}
+
+ElementRegion::Split ElementRegion::emitSplit(LocBuilder &b, ValueRange values,
+                                              unsigned row, unsigned column) {
+  Emission element(*this, values, row, column, /*splitting=*/true);
+  emitBody(b, element);
+  Value yielded = body.getTerminator()->getOperand(0);
+  if (auto split = element.splits.find(yielded); split != element.splits.end())
+    return split->second;
+  return {lookUp(b, element, yielded), {}};
 }
 
 /// bf16 is the upper half of f32: a shift, where the conversion instruction
@@ -166,12 +252,9 @@ void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
     OperationState state(op.getLoc(), op.getName(), operands,
                          op.getResultTypes(), op.getAttrs());
     Operation *clone = b.create(state);
-    // A multiplication and the addition that follows it may be one fma.
-    if (isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(clone))
-      clone->setAttr("fastmath",
-                     arith::FastMathFlagsAttr::get(
-                         b.getContext(), arith::FastMathFlags::contract));
-    return clone->getResult(0);
+    return isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(clone)
+               ? contracted(clone)
+               : clone->getResult(0);
   }();
   into.map(op.getResult(0), emitted);
   b.setLoc(saved);

@@ -44,13 +44,28 @@ public:
   llvm::SmallVector<mlir::Value> emit(LocBuilder &b, mlir::ValueRange arguments,
                                       unsigned row, unsigned column);
 
+  /// A float as the sum of a part that differs from element to element and one
+  /// that is the same in the whole row of a block (null: none).
+  struct Split {
+    mlir::Value element, row;
+  };
+  /// Emits one element of a region that yields one float, and leaves to the
+  /// caller to add what is the same in the row: whoever takes a row's maximum
+  /// can do that once a row.
+  Split emitSplit(LocBuilder &b, mlir::ValueRange arguments, unsigned row,
+                  unsigned column);
+
 private:
   enum Dependence : unsigned { Uniform = 0, Row = 1, Column = 2, Element = 3 };
 
   unsigned dependenceOf(mlir::Value value) const;
   std::optional<int64_t> columnStep(mlir::Value value) const;
-  mlir::Value emitStep(LocBuilder &b, mlir::Operation &op, unsigned row,
-                       unsigned column);
+  /// The values of one element.
+  struct Emission;
+  mlir::Value lookUp(LocBuilder &b, Emission &element, mlir::Value value);
+  void emitBody(LocBuilder &b, Emission &element);
+  std::optional<Split> splitOperation(LocBuilder &b, Emission &element,
+                                      mlir::Operation &op);
   void emitOperation(LocBuilder &b, mlir::Operation &op, mlir::IRMapping &into,
                      llvm::function_ref<mlir::Value(mlir::Value)> lookup);
 
@@ -61,9 +76,13 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> dependence;
   mlir::Value columnArgument; ///< null: there is none
   llvm::SmallVector<int64_t> columnOffsets;
-  /// Conversions that are done in steps, and their results for column 0 by row.
+  /// Conversions of integers that grow in step with the column, and by how
+  /// much.
   llvm::DenseMap<mlir::Operation *, int64_t> steps;
-  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, mlir::Value> bases;
+  /// Their results for the first column of a row that was emitted, and which.
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>,
+                 std::pair<mlir::Value, unsigned>>
+      bases;
   mlir::IRMapping uniform;
   llvm::DenseMap<unsigned, mlir::IRMapping> rows, columns;
 };

@@ -7,13 +7,40 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace qm;
 using namespace qm::sm80;
 
+/// Takes a sink into the sum of a row; what the accumulator is to be multiplied
+/// by. `negativeMax` and `sum` become relative to the larger of both.
+static Value addSink(KernelState &state, Value sink, Value &negativeMax,
+                     Value &sum) {
+  LocBuilder &b = state.b;
+  Value logit =
+      arith::MulFOp::create(b, sink, state.f32(std::numbers::log2e_v<float>));
+  Value before = negativeMax;
+  negativeMax = guarded(state, arith::MinNumFOp::create(
+                                   b, before, arith::NegFOp::create(b, logit)));
+  Value alpha =
+      nvvm::exp2Approx(b, arith::SubFOp::create(b, negativeMax, before));
+  Value own = nvvm::exp2Approx(b, arith::AddFOp::create(b, logit, negativeMax));
+  sum = arith::AddFOp::create(b, arith::MulFOp::create(b, sum, alpha), own);
+  return alpha;
+}
+
+Rows qm::sm80::naturalMax(KernelState &state,
+                          const SoftmaxStatistics &statistics) {
+  Rows rows;
+  for (Value negativeMax : statistics.max.values)
+    rows.values.push_back(
+        arith::MulFOp::create(state.b, negativeMax, state.f32(-float(M_LN2))));
+  return rows;
+}
+
 Rows qm::sm80::normalize(KernelState &state, Accumulator &accumulator,
-                         const SoftmaxStatistics &statistics) {
+                         const SoftmaxStatistics &statistics, Value sink) {
   LocBuilder &b = state.b;
   Value zero = state.f32(0.0f);
   Rows lse;
@@ -23,11 +50,16 @@ Rows qm::sm80::normalize(KernelState &state, Accumulator &accumulator,
     Value sum = part;
     for (unsigned mask : {1, 2})
       sum = arith::AddFOp::create(b, sum, nvvm::shuffleXor(b, sum, mask));
+    Value reference = max, alpha;
+    if (sink)
+      alpha = addSink(state, sink, reference, sum);
     Value empty =
         arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, zero);
-    inverse.push_back(
-        arith::SelectOp::create(b, empty, zero, nvvm::rcpApprox(b, sum)));
-    Value log2 = arith::SubFOp::create(b, nvvm::log2Approx(b, sum), max);
+    Value factor = nvvm::rcpApprox(b, sum);
+    if (alpha)
+      factor = arith::MulFOp::create(b, factor, alpha);
+    inverse.push_back(arith::SelectOp::create(b, empty, zero, factor));
+    Value log2 = arith::SubFOp::create(b, nvvm::log2Approx(b, sum), reference);
     Value ln = arith::MulFOp::create(b, log2, state.f32(float(M_LN2)));
     lse.values.push_back(arith::SelectOp::create(
         b, empty, state.f32(-std::numeric_limits<float>::infinity()), ln));
@@ -37,12 +69,37 @@ Rows qm::sm80::normalize(KernelState &state, Accumulator &accumulator,
   return lse;
 }
 
+/// f32 goes straight to global memory: the four lanes of a row write 32 bytes
+/// side by side.
+static void storeWideTile(KernelState &state, Accumulator &tile,
+                          attn::StoreTileOp store) {
+  LocBuilder &b = state.b;
+  constexpr int64_t pairBytes = 8, groupBytes = 32;
+  Int rows = state.arguments.extentOfCall(attn::Extent::Query);
+  Int inRow = (state.thread.lane % 4 * pairBytes).wide();
+  for (unsigned t = 0; t < tile.rowTiles; ++t)
+    for (unsigned half = 0; half < 2; ++half) {
+      Int row = state.scalar(store.getRow()) +
+                state.rowOfTile(state.thread, 2 * t + half);
+      Int global = state.rowAddress(store.getDestination(), store.getBatch(),
+                                    store.getHead(), row) +
+                   inRow;
+      Value exists = row.lessThan(rows);
+      for (unsigned group = 0; group < tile.groups; ++group)
+        nvvm::storeGlobal2xF32(b, exists, global, group * groupBytes,
+                               tile.at(t, group, 2 * half),
+                               tile.at(t, group, 2 * half + 1));
+    }
+}
+
 void qm::sm80::storeTile(KernelState &state, Accumulator &tile,
                          attn::StoreTileOp store) {
   LocBuilder &b = state.b;
   const Plan &plan = state.plan;
   Value tensor = store.getDestination();
   Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+  if (element.isF32())
+    return storeWideTile(state, tile, store);
   int64_t rowBytes = plan.valueRowBytes();
   Int lane = state.thread.lane;
   Int warpBase =
@@ -68,18 +125,23 @@ void qm::sm80::storeTile(KernelState &state, Accumulator &tile,
   Int firstRow = state.scalar(store.getRow()) +
                  state.rowWarp(state.thread) * plan.warpRows() + row;
   Int stride = state.arguments.stride(tensor, 2);
-  Int global = state.arguments.elementAddress(
-                   tensor, {state.scalar(store.getBatch()),
-                            state.scalar(store.getHead()), firstRow}) +
-               (chunk * chunkBytes).wide();
-  Int rowsLeft = state.arguments.extent(tensor, 2) - firstRow;
+  Int global =
+      state.rowAddress(tensor, store.getBatch(), store.getHead(), firstRow) +
+      (chunk * chunkBytes).wide();
+  Int rowsLeft = state.arguments.extentOfCall(attn::Extent::Query) - firstRow;
+  // Lanes past the row read its first chunk, so that no warp looks at the rows
+  // of another.
   Value inRow;
-  if (lanesPerRow > plan.valueDim / 8)
+  Int chunkToRead = chunk;
+  if (lanesPerRow > plan.valueDim / 8) {
     inRow = chunk.lessThan(plan.valueDim / 8);
+    chunkToRead = {
+        b, arith::SelectOp::create(b, inRow, chunk, Int::constant(b, 0))};
+  }
   for (int64_t i = 0; i < plan.warpRows(); i += rowsAtOnce) {
     Int inTile = row + i;
     nvvm::Values words = nvvm::loadShared128(
-        b, warpBase + chunkOffset(inTile, chunk, int(rowBytes)), 0);
+        b, warpBase + chunkOffset(inTile, chunkToRead, int(rowBytes)), 0);
     Value writes = Int::constant(b, i).lessThan(rowsLeft);
     if (inRow)
       writes = arith::AndIOp::create(b, writes, inRow);
@@ -92,18 +154,16 @@ void qm::sm80::storeRows(KernelState &state, const Rows &rows,
                          attn::StoreTileOp store) {
   LocBuilder &b = state.b;
   Value tensor = store.getDestination();
-  Int extent = state.arguments.extent(tensor, 2);
+  Int extent = state.arguments.extentOfCall(attn::Extent::Query);
   Value first = (state.thread.lane % 4).equals(0);
   for (auto [index, value] : llvm::enumerate(rows.values)) {
     Int row =
         state.scalar(store.getRow()) + state.rowOfTile(state.thread, index);
     Value writes = arith::AndIOp::create(b, first, row.lessThan(extent));
     emitIf(b, writes, {}, [&]() -> SmallVector<Value> {
-      nvvm::storeGlobal(b,
-                        state.arguments.elementAddress(
-                            tensor, {state.scalar(store.getBatch()),
-                                     state.scalar(store.getHead()), row}),
-                        value);
+      nvvm::storeGlobal(
+          b, state.rowAddress(tensor, store.getBatch(), store.getHead(), row),
+          value);
       return {};
     });
   }

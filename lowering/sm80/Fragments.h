@@ -41,12 +41,14 @@ struct Accumulator {
   unsigned columnOf(unsigned e) const { return e / 4 / rowTiles * 2 + e % 2; }
 };
 
-/// A tile of 16-bit elements in registers, as A operands.
+/// A tile in registers, as A operands.
 struct Packed {
   unsigned steps; ///< of 16 columns
   llvm::SmallVector<mlir::Value> words;
+  unsigned operandWords = 4; ///< Plan::leftWords
   llvm::ArrayRef<mlir::Value> operand(unsigned t, unsigned step) const {
-    return llvm::ArrayRef(words).slice((t * steps + step) * 4, 4);
+    return llvm::ArrayRef(words).slice((t * steps + step) * operandWords,
+                                       operandWords);
   }
 };
 

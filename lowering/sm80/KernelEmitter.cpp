@@ -232,7 +232,15 @@ LogicalResult KernelEmitter::emit(attn::OnlineSoftmaxOp op) {
 
 LogicalResult KernelEmitter::emit(attn::CastOp op) {
   Type type = op.getResult().getType().getElementType();
-  if (type != plan.element)
+  // Operands are rounded where they are read from shared memory.
+  if (auto found = fragments.find(op.getTile());
+      type.isTF32() && found != fragments.end())
+    if (auto *shared = std::get_if<SharedTile>(found->second.get())) {
+      set(op.getResult(), *shared);
+      return success();
+    }
+  bool rounded = plan.products == Products::Tf32 && type.isTF32();
+  if (type != plan.element && !rounded)
     return unsupported(op) << "tiles in registers are cast to " << plan.element
                            << ", not to " << type;
   deferred[op.getResult()] = [this, op, type]() mutable -> LogicalResult {
@@ -264,7 +272,15 @@ LogicalResult KernelEmitter::emit(attn::AccumulateOp op) {
   TileSupply::Visible visible =
       supply->acquire(1, block.firstKey, nextBlock.firstKey);
   Accumulator result = *accumulator;
-  auto probabilities = [&]() { return get<Packed>(op.getP(), op); };
+  // Probabilities that stay f32 are divided into operands here.
+  std::optional<Packed> split;
+  auto probabilities = [&]() -> Packed * {
+    if (plan.products != Products::Bf16x3)
+      return get<Packed>(op.getP(), op);
+    auto *tile = get<Accumulator>(op.getP(), op);
+    return tile ? &split.emplace(packOperands(state, plan.element, *tile))
+                : nullptr;
+  };
   if (failed(emitAccumulate(state, visible, probabilities, result)))
     return failure();
   set(op.getResult(), std::move(result));
@@ -280,7 +296,17 @@ LogicalResult KernelEmitter::emit(attn::NormalizeOp op) {
   Accumulator o = *accumulator;
   SoftmaxStatistics statistics{*max, *sum};
   state.machine.mergeKeyWarps(state, o, statistics);
-  set(op.getLse(), normalize(state, o, statistics));
+  Value sink;
+  if (!op.getSink().empty()) {
+    constexpr unsigned none = ~0u;
+    ElementRegion region(op.getSink(), {none, none}, state.arguments,
+                         state.scalars, nullptr);
+    region.emitUniform(b);
+    sink = region.emit(b, {}, 0, 0).front();
+  }
+  if (op.getRowMax())
+    set(op.getRowMax(), naturalMax(state, statistics));
+  set(op.getLse(), normalize(state, o, statistics, sink));
   set(op.getO(), std::move(o));
   return success();
 }
@@ -288,11 +314,12 @@ LogicalResult KernelEmitter::emit(attn::NormalizeOp op) {
 LogicalResult KernelEmitter::emit(attn::StoreTileOp op) {
   auto type = cast<RankedTensorType>(op.getDestination().getType());
   if (type.getRank() == 4) {
-    if (!type.getElementType().isF16() && !type.getElementType().isBF16())
+    if (!type.getElementType().isF16() && !type.getElementType().isBF16() &&
+        type.getElementType() != plan.element)
       return diag::help(diag::error(op, Id::OperandTypeNotSupported)
                             << "an output of type " << type.getElementType()
-                            << " is not supported on NVIDIA targets; f16 and "
-                               "bf16 are",
+                            << " is not supported on NVIDIA targets; f16, bf16 "
+                               "and the type of q are",
                         "return o in the type of q, or use --arch=cpu");
     auto *tile = get<Accumulator>(op.getTile(), op);
     if (!tile)

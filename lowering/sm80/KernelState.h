@@ -18,13 +18,10 @@ Thread readThread(LocBuilder &b, bool again = false);
 
 /// Which query tile a CTA has.
 struct TilePosition {
-  Int batch, head, row; ///< row: first query row
+  Int batch; ///< with lengths: the number of the sequence
+  Int head;
+  Int row; ///< first query row, of the sequence
 };
-/// `longestFirst`: tiles of late rows, which see more keys under a causal mask,
-/// start first.
-TilePosition readTilePosition(LocBuilder &b, const Plan &plan,
-                              Arguments &arguments, bool longestFirst,
-                              bool again = false);
 
 class Machine;
 
@@ -41,6 +38,9 @@ struct KernelState {
   /// buffer says it; null: Skv. Tiles are not read from there on: what lies
   /// there, NaN perhaps, meets no probability of 0.
   Int keyEnd = {};
+  /// The row maximum is an output: the softmax's reference is the maximum, not
+  /// some number near it.
+  bool exactMax = false;
 
   mlir::Value f32(float value) const {
     return mlir::arith::ConstantOp::create(b, b.getF32FloatAttr(value));
@@ -48,6 +48,10 @@ struct KernelState {
   Int scalar(mlir::Value value) const {
     return {b, scalars.lookupOrDefault(value)};
   }
+  /// i64 address of a row of q, k, v or an output: `row` of the tile's
+  /// sequence, null for its first; `ofKeys` of k and v.
+  Int rowAddress(mlir::Value tensor, mlir::Value batch, mlir::Value head,
+                 Int row, bool ofKeys = false) const;
   /// The warp's number along the rows, and its first key of a block.
   Int rowWarp(const Thread &thread) const {
     if (plan.keyWarps != 1)

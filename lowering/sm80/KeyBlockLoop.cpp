@@ -1,5 +1,6 @@
 // The loop over key blocks, and the frame of a kernel.
 #include "lowering/sm80/KernelEmitter.h"
+#include "lowering/sm80/TileOrder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -277,8 +278,7 @@ LogicalResult KernelEmitter::emit(attn::KeyBlocksOp loop) {
 /// before need not live through it.
 void KernelEmitter::readCoordinatesAgain() {
   state.thread = readThread(b, /*again=*/true);
-  state.tile = readTilePosition(b, plan, state.arguments, longestFirst(kernel),
-                                /*again=*/true);
+  state.tile = readTilePositionAgain(state, longestFirst(kernel));
   for (auto position : kernel.getBody().front().getOps<attn::TilePositionOp>())
     (void)emit(position);
 }
@@ -320,10 +320,11 @@ FailureOr<LLVM::LLVMFuncOp> qm::sm80::emitKernel(attn::KernelOp kernel,
                     b.getI64IntegerAttr(plan.sharedBytes()));
   Arguments arguments(b, kernel, function.getArgument(0));
   Thread thread = readThread(b);
-  TilePosition tile =
-      readTilePosition(b, plan, arguments, longestFirst(kernel));
   Int shared(b, nvvm::dynamicShared(b, kernel->getParentOp()));
+  TilePosition tile = readTilePosition(b, plan, arguments, thread, shared,
+                                       longestFirst(kernel));
   KernelState state{b, plan, machine, arguments, thread, tile, shared, {}};
+  state.exactMax = kernel.getRowMax();
   for (BlockArgument argument : kernel.getArguments())
     if (!isa<RankedTensorType>(argument.getType()))
       state.scalars.map(argument, arguments.scalar(argument));

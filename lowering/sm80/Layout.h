@@ -38,6 +38,11 @@ constexpr int rowBytesFor(int64_t columns) {
   int chunks = rowChunks(columns);
   return (chunks % 8 == 0 ? chunks : chunks + 1) * chunkBytes;
 }
+/// A row of 4-byte elements is laid out as one of this many 2-byte elements: a
+/// step of 16 columns is two steps there.
+constexpr int64_t wideColumns(int64_t columns) {
+  return (columns + 15) / 16 * 32;
+}
 constexpr bool isSwizzled(int rowBytes) { return rowBytes % halfRowBytes == 0; }
 
 /// Byte offset of chunk `chunk` in row `row`.

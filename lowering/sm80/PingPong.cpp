@@ -64,6 +64,8 @@ void PingPong::start(Int firstKey) {
   nvvm::cpAsyncCommit(b);
   nvvm::cpAsyncWait(b, 0);
   nvvm::barrier(b);
+  for (TileSource &source : sources)
+    source.releaseBase();
   // Group 0 may begin.
   nvvm::namedBarrierArriveIf(b, isSecondGroup(), firstTurn,
                              state.plan.threads());

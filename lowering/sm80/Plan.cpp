@@ -3,6 +3,7 @@
 #include "lowering/sm80/Plan.h"
 
 #include "dialect/Diagnostics.h"
+#include "lowering/common/KernelInfo.h"
 #include "lowering/common/MatrixPrecision.h"
 #include "lowering/common/TargetInfo.h"
 
@@ -19,8 +20,8 @@ static constexpr int64_t arrayRegisterLimit = 208;
 static constexpr int64_t residentQueryLimit = 160;
 
 int64_t Plan::arrayRegisters(bool withQuery) const {
-  int64_t perRowTile =
-      valueDim / 2 + warpKeys() / 2 + (withQuery ? headDim / 4 : 0);
+  int64_t perRowTile = valueDim / 2 + warpKeys() / 2 +
+                       (withQuery ? headDim * elementBytes() / 8 : 0);
   return rowTiles * perRowTile;
 }
 
@@ -45,17 +46,17 @@ static LogicalResult checkHeadDim(attn::KernelOp kernel, StringRef what,
 LogicalResult qm::sm80::checkPrecision(attn::KernelOp kernel, Plan &plan) {
   Type element =
       cast<RankedTensorType>(kernel.getQ().getType()).getElementType();
-  if (!element.isF16() && !element.isBF16())
-    return diag::help(diag::error(kernel, Id::OperandTypeNotSupported)
-                          << "operands of type " << element
-                          << " are not supported on NVIDIA targets; f16 and "
-                             "bf16 are",
-                      "give q, k and v as f16 or bf16, or use --arch=cpu");
   plan.element = element;
-  return lowering::checkMatrixPrecision(kernel, element, "mma.sync");
+  if (!element.isF32())
+    return lowering::checkMatrixPrecision(kernel, element, "mma.sync");
+  attn::PrecisionAttr precision = kernel.getPrecisionAttr();
+  bool rounded = precision && precision.getQk().isTF32();
+  plan.products = rounded ? Products::Tf32 : Products::Bf16x3;
+  return lowering::checkMatrixPrecision(
+      kernel, rounded ? precision.getQk() : element, "mma.sync");
 }
 
-static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
+static LogicalResult checkSchedule(attn::KernelOp kernel, Plan &plan) {
   auto error = [&](StringRef field, int64_t value) {
     return diag::error(kernel, Id::ScheduleNotSupported)
            << "schedule." << field << " = " << value
@@ -85,6 +86,10 @@ static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
                              "blocks have 3 slots",
                       "use --set schedule.ping_pong=0, or --set "
                       "schedule.warps=8 --set schedule.stages=3");
+  if (plan.pingPong && plan.wide())
+    return diag::help(error("ping_pong", 1)
+                          << "operands of 32 bits leave it no registers",
+                      "use --set schedule.ping_pong=0");
   if (plan.stages < 2 || plan.stages > 3)
     return diag::help(error("stages", plan.stages)
                           << "the ring of key and value tiles has 2 or 3 slots",
@@ -103,6 +108,7 @@ static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
             Twine(16 * plan.warps) + ")");
   const lowering::TargetInfo *target =
       lowering::findTarget(kernel.getScheduleAttr().getTarget());
+  plan.placePosition(target->sharedBytesPerCta);
   if (plan.sharedBytes() > target->sharedBytesPerCta)
     return diag::help(diag::error(kernel, Id::TooMuchSharedMemory)
                           << "the schedule needs " << plan.sharedBytes()
@@ -120,6 +126,8 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   };
   plan.headDim = dim(kernel.getQ());
   plan.valueDim = dim(kernel.getV());
+  plan.hasLengths =
+      lowering::KernelInfo::get(kernel).sequences != lowering::Sequences::Whole;
   plan.tileM = schedule.getTileM();
   plan.tileN = schedule.getTileN();
   plan.warps = schedule.getWarps();

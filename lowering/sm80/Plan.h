@@ -8,8 +8,16 @@
 
 namespace qm::sm80 {
 
+/// How the matrix unit multiplies the elements of q, k and v.
+enum class Products {
+  Native, ///< f16 or bf16, as they are
+  Tf32,   ///< f32, rounded to tf32
+  Bf16x3  ///< f32, as the sum of two bf16: WideOperands.h
+};
+
 struct Plan {
-  mlir::Type element;   ///< f16 or bf16: operands of both products
+  mlir::Type element; ///< f16, bf16 or f32: operands of both products
+  Products products = Products::Native;
   int64_t headDim;      ///< columns of Q and K
   int64_t valueDim;     ///< columns of V and O
   int64_t tileM;        ///< query rows of a CTA
@@ -23,6 +31,10 @@ struct Plan {
   bool pingPong = false; ///< two groups of warps take turns at the products:
                          ///< PingPong.h
   bool oneLoop = false;  ///< full and masked blocks share the code of one loop
+  bool hasLengths = false; ///< sequences have lengths of their own
+  /// There is room in shared memory for the tile's sequence and rows; else they
+  /// are searched again after the loop.
+  bool keepsPosition = false;
   bool queryInRegisters; ///< Q's fragments stay in registers; else they are
                          ///< read again for every key block
 
@@ -43,8 +55,21 @@ struct Plan {
     return (tile == 0 ? columnSteps() : columnTiles()) *
            unsigned(warpKeys() / 16);
   }
-  int queryRowBytes() const { return rowBytesFor(headDim); }
-  int valueRowBytes() const { return rowBytesFor(valueDim); }
+  /// Operands of 32 bits.
+  bool wide() const { return products != Products::Native; }
+  int64_t elementBytes() const { return wide() ? 4 : 2; }
+  /// Columns of 16 bits that a row of `columns` elements takes in shared
+  /// memory.
+  int64_t halfColumns(int64_t columns) const {
+    return wide() ? wideColumns(columns) : columns;
+  }
+  /// Registers of an A operand, 16 rows at 16 columns, and of a B operand, 16
+  /// rows at 8 columns.
+  unsigned leftWords() const { return wide() ? 8 : 4; }
+  unsigned rightWords() const { return leftWords() / 2; }
+
+  int queryRowBytes() const { return rowBytesFor(halfColumns(headDim)); }
+  int valueRowBytes() const { return rowBytesFor(halfColumns(valueDim)); }
   int64_t widestRowBytes() const {
     return std::max(queryRowBytes(), valueRowBytes());
   }
@@ -62,7 +87,12 @@ struct Plan {
   int64_t baseOffset(int64_t index) const {
     return slotOffset(slots()) + 8 * index;
   }
+  /// Where the tile's sequence and rows wait for the end of the loop.
+  int64_t positionOffset() const { return baseOffset(2); }
+  static constexpr int64_t positionBytes = 32;
   int64_t sharedBytes() const {
+    if (keepsPosition)
+      return positionOffset() + positionBytes;
     return registersAreScarce() ? baseOffset(2) : slotOffset(slots());
   }
 
@@ -71,6 +101,12 @@ struct Plan {
 
   /// Whether what can be derived again should not stay in registers.
   bool registersAreScarce() const;
+
+  /// Decides keepsPosition; everything else is set.
+  void placePosition(int64_t sharedBytesPerCta) {
+    keepsPosition =
+        hasLengths && positionOffset() + positionBytes <= sharedBytesPerCta;
+  }
 
   static mlir::FailureOr<Plan> get(attn::KernelOp kernel);
 };

@@ -2,6 +2,7 @@
 #include "lowering/sm80/Products.h"
 
 #include "lowering/sm80/Layout.h"
+#include "lowering/sm80/WideOperands.h"
 
 using namespace mlir;
 using namespace qm;
@@ -29,6 +30,9 @@ void QueryFragments::startBlock() {
 }
 
 nvvm::Values QueryFragments::read(unsigned t, unsigned step) {
+  if (state.plan.wide())
+    return readWideLeft(state, lane, 16 * t * state.plan.queryRowBytes(),
+                        state.plan.queryRowBytes(), step);
   ColumnStep column = columnStep(step, state.plan.queryRowBytes());
   int64_t row = 16 * t * state.plan.queryRowBytes();
   return nvvm::ldmatrixX4(state.b, lane, column.swizzle, row + column.bytes,
@@ -62,6 +66,14 @@ static nvvm::Values readFragment(KernelState &state, Int base,
       place.bytes + int64_t(rows) * 16 * rowBytes + column.bytes, transposed);
 }
 
+/// d = a b + c for 16 rows, 8 columns and a step of 16.
+static nvvm::Values multiply(KernelState &state, ValueRange a,
+                             ValueRange bFragment, ValueRange c) {
+  if (state.plan.wide())
+    return multiplyWide(state, a, bFragment, c);
+  return state.machine.multiply(state.b, state.plan.element, a, bFragment, c);
+}
+
 /// Where the warp's part of a tile begins, counted from the tile.
 static Int warpTile(KernelState &state, int rowBytes) {
   if (state.plan.keyWarps == 1)
@@ -80,6 +92,11 @@ Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
       warpTile(state, plan.queryRowBytes()) +
       columnMajorFragment(fragmentLane(state), plan.queryRowBytes()));
   auto readKey = [&](unsigned g) {
+    if (plan.wide())
+      return readWideKeys(state, base,
+                          keys.place.bytes +
+                              int64_t(g % keyTiles) * 16 * plan.queryRowBytes(),
+                          plan.queryRowBytes(), g / keyTiles);
     return readFragment(state, base, keys.place, plan.queryRowBytes(),
                         g % keyTiles, g / keyTiles, /*transposed=*/false);
   };
@@ -101,10 +118,11 @@ Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
     for (unsigned half = 0; half < 2; ++half)
       for (unsigned t = 0; t < rowTiles; ++t) {
         auto sum = scores.group(t, 2 * tile + half);
-        auto pair = ArrayRef(key[g]).slice(2 * half, 2);
-        nvvm::Values result = state.machine.multiply(
-            state.b, plan.element, now[t], ValueRange(pair),
-            step == 0 ? ValueRange() : ValueRange(sum));
+        auto pair =
+            ArrayRef(key[g]).slice(plan.rightWords() * half, plan.rightWords());
+        nvvm::Values result =
+            multiply(state, now[t], ValueRange(pair),
+                     step == 0 ? ValueRange() : ValueRange(sum));
         llvm::copy(result, sum.begin());
       }
     if (tile + 1 == keyTiles)
@@ -121,10 +139,17 @@ LogicalResult qm::sm80::emitAccumulate(KernelState &state,
   const Plan &plan = state.plan;
   unsigned steps = plan.warpKeys() / 16, columnTiles = plan.columnTiles(),
            groups = steps * columnTiles;
+  Int lane = fragmentLane(state);
   Int base = values.place.base(
       warpTile(state, plan.valueRowBytes()) +
-      rowMajorFragment(fragmentLane(state), plan.valueRowBytes()));
+      (plan.wide() ? wideValueLane(lane, plan.valueRowBytes())
+                   : rowMajorFragment(lane, plan.valueRowBytes())));
   auto readValue = [&](unsigned g) {
+    if (plan.wide())
+      return readWideValues(state, base,
+                            values.place.bytes + int64_t(g / columnTiles) * 16 *
+                                                     plan.valueRowBytes(),
+                            plan.valueRowBytes(), g % columnTiles);
     return readFragment(state, base, values.place, plan.valueRowBytes(),
                         g / columnTiles, g % columnTiles, /*transposed=*/true);
   };
@@ -144,10 +169,10 @@ LogicalResult qm::sm80::emitAccumulate(KernelState &state,
     for (unsigned half = 0; half < halves; ++half)
       for (unsigned t = 0; t < plan.rowTiles; ++t) {
         auto sum = accumulator.group(t, 2 * tile + half);
-        auto pair = ArrayRef(value[g]).slice(2 * half, 2);
-        nvvm::Values result =
-            state.machine.multiply(state.b, plan.element, p->operand(t, step),
-                                   ValueRange(pair), ValueRange(sum));
+        auto pair = ArrayRef(value[g]).slice(plan.rightWords() * half,
+                                             plan.rightWords());
+        nvvm::Values result = multiply(state, p->operand(t, step),
+                                       ValueRange(pair), ValueRange(sum));
         llvm::copy(result, sum.begin());
       }
     values.hook(g);

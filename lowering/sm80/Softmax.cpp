@@ -1,5 +1,6 @@
 // One step of the running softmax.
 #include "lowering/sm80/Machine.h"
+#include "lowering/sm80/WideOperands.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -42,11 +43,12 @@ void qm::sm80::updateReference(KernelState &state, Accumulator &scores,
     row = row ? arith::MaxNumFOp::create(b, row, score).getResult() : score;
   }
   Value c = state.f32(factor), grew;
+  Value limit = state.f32(state.exactMax ? 0.0f : growthLimit);
   for (unsigned row = 0; row < rows; ++row) {
     // NaN (a row without any key) compares false.
     Value above = fma(b, highest[row], c, statistics.max.values[row]);
-    Value exceeds = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, above,
-                                          state.f32(growthLimit));
+    Value exceeds =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, above, limit);
     grew = grew ? arith::OrIOp::create(b, grew, exceeds).getResult() : exceeds;
   }
 
@@ -108,6 +110,8 @@ void qm::sm80::exponentiate(KernelState &state, Accumulator &scores,
 
 Packed qm::sm80::packOperands(KernelState &state, Type element,
                               Accumulator &tile) {
+  if (state.plan.wide())
+    return packWide(state, tile);
   Packed packed{tile.groups / 2, {}};
   for (unsigned t = 0; t < tile.rowTiles; ++t)
     for (unsigned group = 0; group < tile.groups; ++group)

@@ -35,7 +35,7 @@ void updateReference(KernelState &state, Accumulator &scores, float factor,
 void exponentiate(KernelState &state, Accumulator &scores, float factor,
                   SoftmaxStatistics &statistics);
 
-/// Rounds to 16-bit A operands.
+/// Rounds to A operands.
 Packed packOperands(KernelState &state, mlir::Type element, Accumulator &tile);
 
 } // namespace qm::sm80

@@ -40,7 +40,8 @@ static LogicalResult checkPrecision(attn::KernelOp kernel, Plan &plan) {
                           << "operands of type " << element
                           << " are not supported on NVIDIA targets; f16 and "
                              "bf16 are",
-                      "give q, k and v as f16 or bf16, or use --arch=cpu");
+                      "give q, k and v as f16 or bf16, or use --arch=sm_80 or "
+                      "--arch=cpu");
   plan.element = element;
   for (Value operand : {kernel.getK(), kernel.getV(), kernel.getO()}) {
     Type type = cast<RankedTensorType>(operand.getType()).getElementType();

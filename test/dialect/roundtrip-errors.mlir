@@ -148,7 +148,7 @@ func.func @capture_type(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v
 
 // -----
 
-// expected-error @below {{a tile holds f16, bf16 or f32, not 'i32'}}
+// expected-error @below {{a tile holds f16, bf16, tf32 or f32, not 'i32'}}
 func.func @tile_element(%a: !attn.tile<64x64xi32>) { return }
 
 // -----
@@ -207,4 +207,58 @@ attn.kernel @two_positions(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %
   %r = attn.key_blocks (%j0) iter(%m = %m0) : !attn.tile<?xf32> {
     attn.yield %m : !attn.tile<?xf32>
   }
+}
+
+// -----
+
+// A sink is a number.
+func.func @sink_type(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) -> tensor<?x8x?x64xbf16> {
+  %o = attn.attention q(%q) k(%k) v(%v) sink (%b, %h) {
+    // expected-error @below {{QM0206: a sink region must end with attn.yield of ('f32')}}
+    // expected-note @below {{help: see the description of the operation}}
+    attn.yield %h : i32
+  } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return %o : tensor<?x8x?x64xbf16>
+}
+
+// -----
+
+// The row maximum was asked for and has no result.
+func.func @statistics(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) -> tensor<?x8x?x64xbf16> {
+  // expected-error @below {{QM0202: 0 results after o; row_max, or lse and row_max expected}}
+  %o = attn.attention q(%q) k(%k) v(%v) row_max : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return %o : tensor<?x8x?x64xbf16>
+}
+
+// -----
+
+// Searches belong to bounds.
+func.func @search(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>, %ids: tensor<?xi32>) -> tensor<?x8x?x64xbf16> {
+  %o = attn.attention q(%q) k(%k) v(%v) mask (%b, %h, %i, %j) {
+    // expected-error @below {{QM0207: 'attn.search' cannot stand in a mask region}}
+    // expected-note @below {{help: use scalar arith and math operations, attn.load and attn.extent}}
+    %n = attn.search %ids[] for %i : tensor<?xi32>
+    %c = arith.cmpi sge, %n, %j : i32
+    attn.yield %c : i1
+  } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return %o : tensor<?x8x?x64xbf16>
+}
+
+// -----
+
+// All indices but the last choose the row that is searched, and elements are integers of at most 32 bits.
+func.func @search_rank(%ids: tensor<2x?xi32>, %x: i32) {
+  // expected-error @below {{QM0208: 2 indices for a search in a buffer of rank 2}}
+  // expected-note @below {{help: give one index for each dimension but the last}}
+  %n = attn.search %ids[%x, %x] for %x : tensor<2x?xi32>
+  return
+}
+
+// -----
+
+func.func @search_type(%ids: tensor<?xf32>, %x: i32) {
+  // expected-error @below {{QM0212: a buffer of 'f32' cannot be searched}}
+  // expected-note @below {{help: search in i8, i16 or i32}}
+  %n = attn.search %ids[] for %x : tensor<?xf32>
+  return
 }

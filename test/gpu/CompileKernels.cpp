@@ -57,10 +57,11 @@ static std::vector<Entry> entries() {
                                   shape.headDim, suffix),
                     spec.str(), shape});
   };
-  auto bench = [&](int headDim, const std::vector<Variant> &variants) {
+  auto bench = [&](int headDim, const std::vector<Variant> &variants,
+                   const char *element = "bf16") {
     for (const char *spec : {"full", "causal"})
       for (const Variant &variant : variants) {
-        Shape shape = makeShape("bf16", headDim, headDim, variant.second);
+        Shape shape = makeShape(element, headDim, headDim, variant.second);
         shape.heads = shape.kvHeads = 2048 / headDim;
         add(spec, shape, std::string("_bench") + variant.first);
       }
@@ -108,6 +109,26 @@ static std::vector<Entry> entries() {
               {"_pp", narrowPingPong}});
   for (const char *spec : {"full", "causal"})
     add(spec, makeShape("bf16", 256, 256, narrowPingPong), "_pp");
+  add("table", makeShape("bf16", 64, 64), "");
+  // f32 as sums of two bf16, and rounded to tf32.
+  const std::vector<std::string> tf32{"precision.operands=tf32"};
+  for (int headDim : {64, 128}) {
+    for (const char *spec : {"full", "causal", "causal_br", "window", "softcap",
+                             "alibi", "document"})
+      add(spec, makeShape("f32", headDim, headDim), "");
+    for (const char *spec : {"full", "causal"})
+      add(spec, makeShape("f32", headDim, headDim, tf32), "_tf32");
+    bench(headDim, {{"", {}}, {"_tf32", tf32}}, "f32");
+  }
+  for (auto [headDim, valueDim] : {std::pair{8, 8},
+                                   {40, 40},
+                                   {72, 72},
+                                   {96, 96},
+                                   {192, 128},
+                                   {256, 256},
+                                   {40, 128}})
+    add("causal_br", makeShape("f32", headDim, valueDim),
+        "_dv" + std::to_string(valueDim));
   // sm_75: f16 only; the code runs on later GPUs as well.
   auto addTuring = [&](llvm::StringRef spec, int headDim, int valueDim,
                        llvm::StringRef suffix) {

@@ -2,8 +2,9 @@
 """Runs the kernels of qm-gpu-kernels on the GPU and compares them with float64.
 
 usage: check_kernels.py FOLDER check [SUBSTRING]    errors against float64, beside an unfused f32-accumulate reference
+                                                    --shard=I/N: part I (from 0) of N of the kernels
        check_kernels.py FOLDER launches [SUBSTRING] 1000 launches back to back, then on 8 streams at once: the same bits
-       check_kernels.py FOLDER bench [SUBSTRING]    TFLOP/s beside torch's FlashAttention (4 B H S^2 D, half for causal)
+       check_kernels.py FOLDER bench [SUBSTRING]    TFLOP/s beside torch's attention (4 B H S^2 D, half for causal)
                                                     --results=FILE --commit=ID: rows of the default schedules for test/perf
 
 FOLDER holds kernels.json, NAME.ptx, and NAME.sm_90.cubin; --jit loads the PTX through the driver instead. Needs torch and
@@ -33,7 +34,7 @@ torch.backends.cuda.matmul.allow_tf32 = False
 torch.manual_seed(0)
 torch.zeros(1, device="cuda")  # makes torch's context current
 driver = ctypes.CDLL("libcuda.so.1")
-TYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
+TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 SMS = torch.cuda.get_device_properties(0).multi_processor_count
 MAP_TYPES = {"f16": 6, "bf16": 9}  # CUtensorMapDataType
@@ -193,15 +194,31 @@ def scores_and_mask(kernel, values, dtype):
     return s, keep
 
 
+def rounded(kernel, x):
+    """As an operand of the kernel's products."""
+    x = x.to(kernel.dtype)
+    products = kernel.info["precision"].get("products")
+    if products == "tf32":  # to nearest, ties away from zero
+        return ((x.contiguous().view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
+    if products == "bf16x3":
+        high = x.bfloat16().float()
+        return high + (x - high).bfloat16().float()
+    return x
+
+
 def attention(kernel, values, dtype, round_p):
+    """In `dtype`; `round_p`: operands and probabilities rounded as the kernel's products take them."""
+    values = values | {"v": values["v"].nan_to_num()}
+    if round_p:
+        values |= {name: rounded(kernel, values[name]) for name in "qkv"}
     s, keep = scores_and_mask(kernel, values, dtype)
     s = s.masked_fill(~keep, -math.inf)
     lse = s.logsumexp(-1)
     empty = lse == -math.inf
     p = (s - lse.masked_fill(empty, 0)[..., None]).exp()
     if round_p:
-        p = p.to(kernel.dtype)
-    v = values["v"].nan_to_num().to(p.dtype).repeat_interleave(kernel.heads // kernel.kv_heads, 1)
+        p = rounded(kernel, p)
+    v = values["v"].to(p.dtype).repeat_interleave(kernel.heads // kernel.kv_heads, 1)
     return p @ v, lse
 
 
@@ -245,13 +262,16 @@ def check_one(kernel, shape, layout):
         return "rows without a key: O is not 0"
     if o.isnan().any() or lse.isnan().any():
         return "NaN in the result"
-    unfused, _ = attention(kernel, values, torch.float32, True)
+    unfused, unfused_lse = attention(kernel, values, torch.float32, True)
     error = relative(o, reference)
     unfused_error = relative(unfused.to(kernel.dtype), reference)
     lse_error = (lse - reference_lse)[~empty].abs().max().item() if (~empty).any() else 0.0
     if error > 2 * unfused_error + 1e-9:
         return f"error {error:.1e}, unfused {unfused_error:.1e}"
-    if lse_error > 2e-6 * max(1.0, reference_lse[~empty].abs().max().item() if (~empty).any() else 1.0) + 2e-6:
+    allowed = 2e-6 * max(1.0, reference_lse[~empty].abs().max().item() if (~empty).any() else 1.0) + 2e-6
+    if kernel.dtype == torch.float32 and (~empty).any():  # scores of rounded operands
+        allowed += 2 * (unfused_lse - reference_lse)[~empty].abs().max().item()
+    if lse_error > allowed:
         return f"lse error {lse_error:.1e}"
     return error, error / unfused_error if unfused_error else 0.0, lse_error
 
@@ -259,6 +279,8 @@ def check_one(kernel, shape, layout):
 def check(kernels):
     failures = 0
     for kernel in kernels:
+        if kernel.spec == "table":
+            continue  # check_far
         results = []
         for index, shape in enumerate(SHAPES):
             layout = "bshd" if index % 2 == 0 else "bhsd"
@@ -273,7 +295,44 @@ def check(kernels):
             print(f"{kernel.name}: {len(results)} shapes, error {error:.1e}, {ratio:.2f} x unfused, lse {lse:.0e}",
                   flush=True)
     failures += check_bits({k.name: k for k in kernels})
+    failures += check_far(kernels)
     print("failures:", failures)
+    return failures
+
+
+def check_far(kernels):
+    """Element offsets past 2^31: K and V stored [S, B D], and a mask table of 46341 x 46341 bytes."""
+    failures = 0
+    for kernel in kernels:
+        if kernel.head_dim != 64 or kernel.value_dim != 64 or kernel.spec not in ("full", "table"):
+            continue
+        if kernel.spec == "full":
+            rows, width = 24000, kernel.kv_heads * 64
+            stride = -(-(1 << 31) // rows // 64) * 64 + 64
+            memory = torch.empty(rows, stride, dtype=kernel.dtype, device="cuda")
+            values, _ = inputs(kernel, 1, 256, rows, "bhsd", 1.0)
+            near = dict(values)
+            for place, name in enumerate("kv"):
+                part = memory[:, place * width : (place + 1) * width]
+                part.copy_(values[name][0].transpose(0, 1).reshape(rows, width))
+                values[name] = part.view(rows, kernel.kv_heads, 64).transpose(0, 1)[None]
+        else:
+            extent, first = 46341, 46341 - 300
+            values, _ = inputs(kernel, 1, 200, 300, "bhsd", 1.0)
+            corner = (torch.rand(300, 300, device="cuda") < 0.5).to(torch.int8)
+            far = torch.zeros(extent, extent, dtype=torch.int8, device="cuda")
+            far[first:, first:] = corner
+            near = values | {"table": corner, "first": 0}
+            values |= {"table": far, "first": first}
+        results = []
+        for arguments in (near, values):
+            arguments["o"].fill_(math.nan)
+            kernel.launcher(arguments)()
+            torch.cuda.synchronize()
+            results.append((arguments["o"].clone(), arguments["lse"].clone()))
+        same = all(torch.equal(a, b) for a, b in zip(*results)) and not results[0][0].isnan().any()
+        print(f"{kernel.name}: offsets past 2^31: bits {'equal' if same else 'WRONG'}", flush=True)
+        failures += not same
     return failures
 
 
@@ -353,19 +412,26 @@ def milliseconds(function, repeat=20):
     return begin.elapsed_time(end) / repeat
 
 
-# Ratios to FlashAttention-2 that the bf16 kernels for sm_80 have to reach on an H200: by head dim, full and causal.
-BARS = {128: (1.18, 1.25), 64: (1.18, 1.22), 96: (1.05, 1.05), 256: (1.05, 1.05)}
+# Ratios to FlashAttention-2 that code has to reach on an H200: by target, type and head dim, full and causal.
+BARS = {("sm_80", "bf16", 128): (1.18, 1.25), ("sm_80", "bf16", 64): (1.18, 1.22), ("sm_80", "bf16", 96): (1.05, 1.05),
+        ("sm_80", "bf16", 256): (1.05, 1.05), ("sm_75", "f16", 64): (0.97, 0.97), ("sm_75", "f16", 128): (0.80, 0.80)}
+
+
+PEERS = "FlashAttention-2 (torch)", "memory-efficient attention (torch)"
 
 
 def result_row(kernel, causal, rows, rates, commit):
     smi = subprocess.run(["nvidia-smi", "--query-gpu=name,clocks.sm,driver_version", "--format=csv,noheader,nounits"],
                          capture_output=True, text=True, check=True)
     gpu, mhz, version = (part.strip() for part in smi.stdout.splitlines()[0].split(","))
-    ratio = rates[kernel.name] / rates["flash"]
-    return {"suite": f"{kernel.info['target']}_code", "cell": f"D{kernel.head_dim} {'causal' if causal else 'full'} S={rows}",
-            "metric": "forward, bf16, B S = 16384, H D = 2048", "unit": "TFLOP/s", "ours": round(rates[kernel.name], 1),
-            "peers": {"FlashAttention-2 (torch)": round(rates["flash"], 1)}, "ratio": round(ratio, 3),
-            "bar": BARS.get(kernel.head_dim, (None, None))[causal], "gpu": gpu, "sm_mhz": int(mhz), "driver": version,
+    ratio = rates[kernel.name] / rates["peer"]
+    target, dtype, precision = kernel.info["target"], kernel.info["args"][0]["dtype"], kernel.info["precision"]
+    products = f" as {precision['products']}" if "products" in precision else ""
+    return {"suite": f"{target}_code{'_f32' if dtype == 'f32' else ''}",
+            "cell": f"D{kernel.head_dim} {'causal' if causal else 'full'} S={rows}{products}",
+            "metric": f"forward, {dtype}, B S = 16384, H D = 2048", "unit": "TFLOP/s", "ours": round(rates[kernel.name], 1),
+            "peers": {PEERS[dtype == "f32"]: round(rates["peer"], 1)}, "ratio": round(ratio, 3),
+            "bar": BARS.get((target, dtype, kernel.head_dim), (None, None))[causal], "gpu": gpu, "sm_mhz": int(mhz), "driver": version,
             "commit": commit, "date": datetime.date.today().isoformat()}
 
 
@@ -375,34 +441,40 @@ def bench(kernels, commit):
     from torch.nn.attention import SDPBackend, sdpa_kernel
     import torch.nn.functional as F
 
-    for head_dim in sorted({k.head_dim for k in kernels}):
+    for dtype, head_dim in sorted({(k.info["args"][0]["dtype"], k.head_dim) for k in kernels}):
         for causal in (False, True):
-            chosen = [k for k in kernels if "bench" in k.name and k.head_dim == head_dim
+            chosen = [k for k in kernels if "bench" in k.name and k.head_dim == head_dim and k.dtype == TYPES[dtype]
                       and k.spec == ("causal" if causal else "full")]
             if not chosen:
                 continue
             for rows in (1024, 4096, 16384):
                 batch, heads = 16384 // rows, 2048 // head_dim
+                # FlashAttention-2 has no f32.
+                backend = SDPBackend.EFFICIENT_ATTENTION if dtype == "f32" else SDPBackend.FLASH_ATTENTION
                 values, _ = inputs(chosen[0], 1, 1, 1, "bshd", 1.0)
                 for name in "qkvo":
                     values[name], _ = tensor(batch, heads, rows, head_dim, chosen[0].dtype, "bshd")
                 values["lse"] = torch.empty(batch, heads, rows, device="cuda")
 
-                def flash():
-                    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+                def theirs():
+                    with sdpa_kernel(backend):
                         F.scaled_dot_product_attention(values["q"], values["k"], values["v"], is_causal=causal)
 
-                functions = {"flash": flash} | {k.name: k.launcher(values) for k in chosen}
+                functions = {"peer": theirs} | {k.name: k.launcher(values) for k in chosen}
                 times = {name: [] for name in functions}
                 for _ in range(3):
                     for name, function in functions.items():
                         times[name].append(milliseconds(function))
                 flops = 4 * batch * heads * rows * rows * head_dim * (0.5 if causal else 1)
                 rates = {n: flops / statistics.median(t) / 1e9 for n, t in times.items()}
-                print(f"D{head_dim} {'causal' if causal else 'full'} S={rows}: " +
+                print(f"{dtype} D{head_dim} {'causal' if causal else 'full'} S={rows}: " +
                       ", ".join(f"{n} {r:.0f}" for n, r in rates.items()) + " TFLOP/s", flush=True)
-                table += [result_row(k, causal, rows, rates, commit) for k in chosen if k.name.endswith("_bench")]
+                table += [result_row(k, causal, rows, rates, commit) for k in chosen if k.name.endswith(("_bench", "_bench_sm75", "_bench_tf32"))]
     return table
+
+
+def group_of(info):
+    return info["args"][0]["dtype"], info["args"][0]["shape"][3], info["args"][2]["shape"][3], info["target"]
 
 
 def main():
@@ -411,12 +483,16 @@ def main():
     with open(os.path.join(folder, "kernels.json")) as file:
         manifest = json.load(file)
     infos = [k for k in manifest["kernels"] if len(arguments) < 3 or arguments[2] in k["image"]]
+    options = dict(a[2:].split("=", 1) for a in sys.argv[1:] if a.startswith("--") and "=" in a)
+    if "shard" in options:  # I/N: kernels whose bits are compared stay together
+        index, count = map(int, options["shard"].split("/"))
+        groups = sorted({group_of(info) for info in infos})
+        infos = [info for info in infos if groups.index(group_of(info)) % count == index]
     kernels = [Kernel(folder, info, "--jit" in sys.argv) for info in infos]
     if mode == "check":
         sys.exit(1 if check([k for k in kernels if "bench" not in k.name]) else 0)
     if mode == "launches":
         sys.exit(1 if check_launches([k for k in kernels if "bench" not in k.name]) else 0)
-    options = dict(a[2:].split("=", 1) for a in sys.argv[1:] if a.startswith("--") and "=" in a)
     table = bench(kernels, options.get("commit", ""))
     if "results" in options:
         with open(options["results"], "w") as file:

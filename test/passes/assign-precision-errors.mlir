@@ -2,6 +2,8 @@
 // RUN: not qm-opt %s --qm-assign-precision=set=precision.acc=bf16 2>&1 | FileCheck %s --check-prefix=ACC
 // RUN: not qm-opt %s --qm-assign-precision=set=precision.qk=f16 2>&1 | FileCheck %s --check-prefix=NARROW
 // RUN: not qm-opt %s --qm-assign-precision=set=precision.q=f32 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: not qm-opt %s --qm-assign-precision=set=precision.operands=tf32 2>&1 | FileCheck %s --check-prefix=NARROWER
+// RUN: sed s/bf16/f32/g %s | not qm-opt --qm-assign-precision=set=precision.operands=fp8 2>&1 | FileCheck %s --check-prefix=NARROWER
 // RUN: not qm-opt %s --qm-assign-precision=set=prec.p=f32 2>&1 | FileCheck %s --check-prefix=PART
 
 // TYPE: error: QM0303: 'precision.p=f8': 'f8' is not allowed here
@@ -11,7 +13,9 @@
 // NARROW: error: QM0303: 'precision.qk=f16'
 // NARROW: note: help: allowed: f32 or the input type: operands are not narrowed
 // FIELD: error: QM0302: 'precision.q=f32': no field 'q'
-// FIELD: note: help: the fields are qk, pv, p, score, stat, acc
+// FIELD: note: help: the fields are operands, qk, pv, p, score, stat, acc
+// NARROWER: error: QM0303: 'precision.operands=
+// NARROWER: note: help: allowed: tf32, bf16x3, where operands are f32
 // PART: error: QM0302: 'prec.p=f32' is not an override
 // PART: note: help: write precision.FIELD=TYPE or schedule.FIELD=NUMBER
 attn.kernel @f(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>) outs(%o: tensor<?x2x?x64xbf16>)

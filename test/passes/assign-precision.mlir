@@ -21,6 +21,16 @@
 // OPERANDS: attn.dot {{.*}} : !attn.tile<?x64xf32>, !attn.tile<?x64xf32>
 // OPERANDS: %[[R:.*]] = attn.cast %{{.*}} : !attn.tile<?x?xf32> to !attn.tile<?x?xbf16>
 // OPERANDS: attn.cast %[[R]] : !attn.tile<?x?xbf16> to !attn.tile<?x?xf32>
+// f32 stays f32 (bf16x3 is how a matrix unit multiplies it), or both products take tf32.
+// RUN: sed s/bf16/f32/g %s | qm-opt --qm-assign-precision=set=precision.operands=bf16x3 | FileCheck %s --check-prefix=BF16X3
+// RUN: sed s/bf16/f32/g %s | qm-opt --qm-assign-precision=set=precision.operands=tf32 | FileCheck %s --check-prefix=TF32
+// BF16X3: precision = #attn.precision<qk = f32, pv = f32, p = f32,
+// BF16X3-NOT: attn.cast
+// TF32: precision = #attn.precision<qk = tf32, pv = tf32, p = tf32,
+// TF32: attn.cast {{.*}} : !attn.tile<?x64xf32> to !attn.tile<?x64xtf32>
+// TF32: attn.dot {{.*}} : !attn.tile<?x64xtf32>, !attn.tile<?x64xtf32>
+// TF32: attn.cast {{.*}} : !attn.tile<?x?xf32> to !attn.tile<?x?xtf32>
+// TF32: attn.accumulate {{.*}} : !attn.tile<?x?xtf32>, !attn.tile<?x64xtf32>
 attn.kernel @f(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>) outs(%o: tensor<?x2x?x64xbf16>)
     attributes {arg_names = ["q", "k", "v", "o"]} {
   %b, %h, %i0 = attn.tile_position

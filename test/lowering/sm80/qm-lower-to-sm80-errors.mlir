@@ -57,14 +57,14 @@ attn.kernel @f(%q: tensor<?x1x?x264xbf16>, %k: tensor<?x1x?x264xbf16>, %v: tenso
 
 // -----
 
-// mma.sync has no f32 operands.
-// expected-error@below {{QM0402: operands of type 'f32' are not supported on NVIDIA targets; f16 and bf16 are}}
-// expected-note@below {{help: give q, k and v as f16 or bf16}}
+// Operands made of f32 leave ping-pong no registers.
+// expected-error@below {{QM0404: schedule.ping_pong = 1 is not supported on NVIDIA targets: operands of 32 bits leave it no registers}}
+// expected-note@below {{help: use --set schedule.ping_pong=0}}
 attn.kernel @f(%q: tensor<?x1x?x64xf32>, %k: tensor<?x1x?x64xf32>, %v: tensor<?x1x?x64xf32>)
     outs(%o: tensor<?x1x?x64xf32>)
     attributes {arg_names = ["q", "k", "v", "o"],
       precision = #attn.precision<qk = f32, pv = f32, p = f32, score = f32, stat = f32, acc = f32>,
-      schedule = #attn.schedule<target = "sm_80", tile_m = 64, tile_n = 64, warps = 4, stages = 2>} {
+      schedule = #attn.schedule<target = "sm_80", tile_m = 64, tile_n = 64, warps = 4, stages = 3, ping_pong = 1>} {
   %b, %h, %i0 = attn.tile_position
   %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x1x?x64xf32> -> !attn.tile<64x64xf32>
   %m0 = attn.fill 0xFF800000 : !attn.tile<64xf32>
@@ -79,6 +79,34 @@ attn.kernel @f(%q: tensor<?x1x?x64xf32>, %k: tensor<?x1x?x64xf32>, %v: tensor<?x
     attn.yield %m2, %l2, %a2 : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32>
   }
   %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 exp2_scale(0.18) : !attn.tile<64x64xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64x64xf32>, !attn.tile<64xf32>
+  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<64x64xf32>, tensor<?x1x?x64xf32>
+}
+
+// -----
+
+// f32 is written by kernels of f32 alone.
+attn.kernel @f(%q: tensor<?x1x?x64xbf16>, %k: tensor<?x1x?x64xbf16>, %v: tensor<?x1x?x64xbf16>)
+    outs(%o: tensor<?x1x?x64xf32>)
+    attributes {arg_names = ["q", "k", "v", "o"],
+      precision = #attn.precision<qk = bf16, pv = bf16, p = bf16, score = f32, stat = f32, acc = f32>,
+      schedule = #attn.schedule<target = "sm_80", tile_m = 64, tile_n = 64, warps = 4, stages = 2>} {
+  %b, %h, %i0 = attn.tile_position
+  %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x1x?x64xbf16> -> !attn.tile<64x64xbf16>
+  %m0 = attn.fill 0xFF800000 : !attn.tile<64xf32>
+  %l0 = attn.fill 0.0 : !attn.tile<64xf32>
+  %a0 = attn.fill 0.0 : !attn.tile<64x64xf32>
+  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32> {
+    %kt = attn.load_tile %k[%b, %h, %j0] : tensor<?x1x?x64xbf16> -> !attn.tile<64x64xbf16>
+    %s = attn.dot %qt, %kt : !attn.tile<64x64xbf16>, !attn.tile<64x64xbf16> -> !attn.tile<64x64xf32>
+    %m2, %l2, %p, %alpha = attn.online_softmax %s, %m, %l exp2_scale(0.18) : !attn.tile<64x64xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32>, !attn.tile<64xf32>
+    %vt = attn.load_tile %v[%b, %h, %j0] : tensor<?x1x?x64xbf16> -> !attn.tile<64x64xbf16>
+    %pb = attn.cast %p : !attn.tile<64x64xf32> to !attn.tile<64x64xbf16>
+    %a2 = attn.accumulate %pb, %vt into %acc scaled_by %alpha : !attn.tile<64x64xbf16>, !attn.tile<64x64xbf16>, !attn.tile<64x64xf32>, !attn.tile<64xf32> -> !attn.tile<64x64xf32>
+    attn.yield %m2, %l2, %a2 : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32>
+  }
+  %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 exp2_scale(0.18) : !attn.tile<64x64xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64x64xf32>, !attn.tile<64xf32>
+  // expected-error@below {{QM0402: an output of type 'f32' is not supported on NVIDIA targets; f16, bf16 and the type of q are}}
+  // expected-note@below {{help: return o in the type of q, or use --arch=cpu}}
   attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<64x64xf32>, tensor<?x1x?x64xf32>
 }
 
