@@ -4,6 +4,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def WarnEmptyMask : Pass<"qm-warn-empty-mask", "::mlir::func::FuncOp"> {
+  let summary = "spec to spec: a warning for a mask that keeps nothing";
+  let description = [{
+    Before and after, with the warning QM0307:
+    ```mlir
+    mask (%b, %h, %i, %j) {
+      %later = arith.cmpi slt, %i, %j : i32
+      %earlier = arith.cmpi sgt, %i, %j : i32
+      %both = arith.andi %later, %earlier : i1
+      attn.yield %both : i1
+    }
+    ```
+    Alternatives of linear conditions are looked at one by one; a mask that is
+    empty for another reason, or for some lengths only, gets no warning.
+  }];
+  let dependentDialects = ["::qm::attn::AttnDialect"];
+}
+
 def ToOnline : Pass<"qm-to-online", "::mlir::func::FuncOp"> {
   let summary = "spec to online: the streaming form of attention";
   let description = [{

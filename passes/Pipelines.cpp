@@ -51,8 +51,10 @@ std::optional<Level> qm::passes::detectLevel(ModuleOp module) {
 void qm::passes::buildPipeline(OpPassManager &manager, Level from, Level to,
                                const CompileOptions &options) {
   auto runs = [&](Level level) { return from < level && level <= to; };
-  if (runs(Level::Online))
+  if (runs(Level::Online)) {
+    manager.addNestedPass<func::FuncOp>(createWarnEmptyMask());
     manager.addNestedPass<func::FuncOp>(createToOnline());
+  }
   if (runs(Level::Tiled)) {
     manager.addPass(createTileAttention());
     manager.addNestedPass<attn::KernelOp>(createLiftMask());

@@ -1,9 +1,11 @@
 //===- ExplainCommand.cpp - qmc explain -----------------------------------===//
+#include "qmc/BlockPicture.h"
 #include "qmc/CallData.h"
 #include "qmc/Commands.h"
 #include "qmc/CompilePipeline.h"
 #include "qmc/Console.h"
 #include "qmc/Explanation.h"
+#include "qmc/OutputFiles.h"
 #include "qmc/ScheduleReasons.h"
 #include "qmc/SpecFunctions.h"
 #include "qmc/SpecLoader.h"
@@ -68,6 +70,7 @@ public:
 
 private:
   LogicalResult explainTarget(const TargetInfo &target);
+  LogicalResult writePictures();
   LogicalResult explainKernel(func::FuncOp spec, attn::KernelOp kernel,
                               const TargetInfo &target, Explanation &report);
   void addOccupancy(attn::KernelOp kernel, const GpuCode &code,
@@ -101,6 +104,9 @@ LogicalResult Explainer::explainKernel(func::FuncOp spec, attn::KernelOp kernel,
     return reference->countBlocks(data->inputs(), report.kernel.tileM,
                                   report.kernel.tileN, options.threads);
   });
+  if (reference->hasMask() || !options.picture.empty())
+    report.map = reference->mapBlocks(data->inputs(), report.kernel.tileM,
+                                      report.kernel.tileN, options.threads);
 
   double perPair = 2.0 * (report.headDim + report.valueDim);
   report.work.usefulFlops = perPair * report.counts.keptPairs;
@@ -165,6 +171,30 @@ LogicalResult Explainer::explainTarget(const TargetInfo &target) {
   return success();
 }
 
+/// One picture goes to FILE.svg, several to FILE.SPEC.TARGET.svg each.
+LogicalResult Explainer::writePictures() {
+  constexpr int64_t cells = 256;
+  StringRef stem = options.picture;
+  if (stem.empty())
+    return success();
+  if (!stem.consume_back(".svg"))
+    return reportError(diag::Id::BadFlagValue,
+                       "a picture goes to a .svg file, not '" +
+                           options.picture + "'",
+                       options.picture, "name it mask.svg");
+  OutputFiles files;
+  for (const Explanation &report : reports) {
+    std::string name = report.kernel.name + "." + report.target->name.str();
+    std::string path = reports.size() == 1 ? options.picture
+                                           : (stem + "." + name + ".svg").str();
+    std::string title = report.kernel.name + " on " + report.target->name.str();
+    if (failed(
+            files.add(path, BlockPicture(*report.map, cells).makeSvg(title))))
+      return failure();
+  }
+  return files.commit();
+}
+
 LogicalResult Explainer::run() {
   bool json = options.json || llvm::is_contained(options.emit, "json");
   if (!options.emit.empty() && !json)
@@ -187,6 +217,8 @@ LogicalResult Explainer::run() {
   for (const TargetInfo *target : *targets)
     if (failed(explainTarget(*target)))
       return failure();
+  if (failed(writePictures()))
+    return failure();
 
   if (json) {
     llvm::json::Array list;

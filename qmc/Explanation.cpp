@@ -1,5 +1,6 @@
 //===- Explanation.cpp - what to expect of a kernel on a target -----------===//
 #include "qmc/Explanation.h"
+#include "qmc/BlockPicture.h"
 #include "qmc/Table.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -86,6 +87,13 @@ static std::string milliseconds(double seconds) {
   return threeDigits(seconds * 1e3) + " ms";
 }
 
+double Explanation::pairs() const {
+  return double(extents.batch) * extents.heads * extents.query * extents.key;
+}
+
+/// The most cells a side of a picture of characters.
+static constexpr int64_t textCells = 64;
+
 void Explanation::print(raw_ostream &os) const {
   auto line = [&](StringRef key, const Twine &text) {
     os << "  " << left_justify(key, 11) << text << '\n';
@@ -113,17 +121,13 @@ void Explanation::print(raw_ostream &os) const {
 
   int64_t blocks =
       counts.fullBlocks + counts.partialBlocks + counts.emptyBlocks;
-  double pairs =
-      double(extents.batch) * extents.heads * extents.query * extents.key;
   line("blocks", grouped(blocks) + " of " + number(kernel.tileM) + " x " +
                      number(kernel.tileN) + ": " + grouped(counts.fullBlocks) +
                      " full, " + grouped(counts.partialBlocks) + " partial, " +
                      grouped(counts.emptyBlocks) + " empty (skipped)");
   line("pairs",
        grouped(counts.keptPairs) + " kept" +
-           (pairs > 0
-                ? " (" + threeDigits(100 * counts.keptPairs / pairs) + " %)"
-                : "") +
+           (pairs() > 0 ? " (" + threeDigits(100 * density()) + " %)" : "") +
            ", " + grouped(counts.emptyRows) + " rows without a key");
   line("work", threeDigits(work.usefulFlops * 1e-9) + " GFLOP on kept pairs, " +
                    threeDigits(work.runFlops * 1e-9) + " GFLOP in blocks run");
@@ -137,6 +141,11 @@ void Explanation::print(raw_ostream &os) const {
                 threeDigits(work.peakBytes * 1e-9) + " GB/s";
   line("roofline", roofline.empty() ? "not known" : roofline);
   line("", peakNote);
+  if (!map)
+    return;
+  line("map", "head 0 of the first sequence; # full, . empty, a digit: tenths "
+              "of the pairs that a partial block keeps");
+  BlockPicture(*map, textCells).print(os, std::string(13, ' '));
 }
 
 static json::Object toJson(const Occupancy &o) {
@@ -165,6 +174,7 @@ json::Object Explanation::toJson() const {
                               {"partial", counts.partialBlocks},
                               {"empty", counts.emptyBlocks},
                               {"kept_pairs", counts.keptPairs},
+                              {"density", density()},
                               {"empty_rows", counts.emptyRows}}},
       {"useful_flops", work.usefulFlops},
       {"run_flops", work.runFlops},

@@ -43,13 +43,18 @@ struct Explanation {
   const lowering::TargetInfo *target = nullptr;
   reference::Extents extents;
   int64_t headDim = 0, valueDim = 0;
-  reference::MaskCounts counts;     ///< in blocks of the schedule's tile
-  std::vector<std::string> reasons; ///< of the schedule, one a line
+  reference::MaskCounts counts; ///< in blocks of the schedule's tile
+  /// The same for head 0 of the first sequence; none without a mask.
+  std::optional<reference::BlockMap> map;
+  std::vector<std::string> reasons;           ///< of the schedule, one a line
   std::optional<Occupancy> planned, measured; ///< GPUs only
   std::optional<ptx::KernelResources> resources;
   Work work;
   std::string peakNote; ///< what the peak assumes
 
+  /// All pairs, and how many of them are kept.
+  double pairs() const;
+  double density() const { return pairs() ? counts.keptPairs / pairs() : 0; }
   void print(llvm::raw_ostream &os) const;
   llvm::json::Object toJson() const;
 };

@@ -27,6 +27,7 @@ Examples:
   qmc verify layer.mlir                            error table against double precision
   qmc bench --suite=published --target=gpu         TFLOP/s of the cells that others have published
   qmc explain layer.cpp --arch=sm_80 --sq=8192     schedule, resources, block counts, roofline
+  qmc explain layer.cpp --picture=mask.svg         which blocks the mask needs
   qmc explain QM0203                               the long text of a diagnostic
 
 Environment: QM_PTXAS (as --ptxas), QM_CXX (as --cxx), QM_CACHE_DIR (as --cache-dir),
@@ -269,6 +270,10 @@ CLI::App *addExplain(CLI::App &app, Options &options) {
   addCallFlags(*explain, options);
   explain->add_flag("--json", options.json, "The report as JSON");
   addList(*explain, "--emit", options.emit, "json: the same as --json", "json");
+  explain
+      ->add_option("--picture", options.picture,
+                   "Also draw the mask's blocks, full, partial and empty")
+      ->type_name("FILE.svg");
   return explain;
 }
 

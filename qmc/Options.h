@@ -61,6 +61,9 @@ struct Options {
   std::string peers;       ///< a .json file
   std::string results;     ///< where rows go, "" for nowhere
   std::string dumpKernels; ///< a folder
+
+  // What to draw (explain).
+  std::string picture; ///< a .svg file, "" for none
 };
 
 /// Parses the command line. Returns nothing if the process should end now, with

@@ -7,6 +7,33 @@
 
 using namespace qm::reference;
 
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// The pairs that the mask keeps of `rows` rows, for each block of keys.
+static std::vector<int64_t> countTile(RegionEvaluator<float> &evaluator,
+                                      const Sequence &sequence, int64_t head,
+                                      int64_t firstRow, int64_t rows,
+                                      int64_t tileN, int64_t &emptyRows) {
+  std::vector<int64_t> kept(ceilDiv(sequence.keys, tileN));
+  for (int64_t i = firstRow; i < firstRow + rows; ++i) {
+    evaluator.setRow(sequence.number, head, i);
+    int64_t keptInRow = 0;
+    constexpr int lanes = RegionEvaluator<float>::lanes;
+    bool keep[lanes];
+    for (int64_t first = 0; first < sequence.keys; first += lanes) {
+      int count =
+          static_cast<int>(std::min<int64_t>(lanes, sequence.keys - first));
+      evaluator.mask(first, count, keep);
+      for (int lane = 0; lane < count; ++lane) {
+        keptInRow += keep[lane];
+        kept[(first + lane) / tileN] += keep[lane];
+      }
+    }
+    emptyRows += keptInRow == 0;
+  }
+  return kept;
+}
+
 MaskCounts Reference::countBlocks(llvm::ArrayRef<Argument> arguments,
                                   int64_t tileM, int64_t tileN,
                                   unsigned threads) const {
@@ -14,7 +41,6 @@ MaskCounts Reference::countBlocks(llvm::ArrayRef<Argument> arguments,
   std::vector<Sequence> sequences = sequencesOf(arguments);
   const int64_t count = sequences.size();
   MaskCounts total;
-  auto ceilDiv = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   if (!mask) {
     for (const Sequence &sequence : sequences) {
       total.fullBlocks += extents.heads * ceilDiv(sequence.queries, tileM) *
@@ -56,29 +82,13 @@ MaskCounts Reference::countBlocks(llvm::ArrayRef<Argument> arguments,
       inside->key = sequence->keys;
       const int64_t allKeys = sequence->keys;
       const int64_t keyBlocks = ceilDiv(allKeys, tileN);
-      int64_t lastRow = std::min(sequence->queries, firstRow + tileM);
-      int64_t rows = lastRow - firstRow;
-      std::vector<int64_t> kept(keyBlocks);
+      int64_t rows = std::min(tileM, sequence->queries - firstRow);
       MaskCounts counts;
-      for (int64_t i = firstRow; i < lastRow; ++i) {
-        evaluator->setRow(sequence->number, h, i);
-        int64_t keptInRow = 0;
-        constexpr int lanes = RegionEvaluator<float>::lanes;
-        bool keep[lanes];
-        for (int64_t first = 0; first < allKeys; first += lanes) {
-          int count =
-              static_cast<int>(std::min<int64_t>(lanes, allKeys - first));
-          evaluator->mask(first, count, keep);
-          for (int lane = 0; lane < count; ++lane) {
-            keptInRow += keep[lane];
-            kept[(first + lane) / tileN] += keep[lane];
-          }
-        }
-        counts.keptPairs += keptInRow;
-        counts.emptyRows += keptInRow == 0;
-      }
+      std::vector<int64_t> kept = countTile(*evaluator, *sequence, h, firstRow,
+                                            rows, tileN, counts.emptyRows);
       for (int64_t block = 0; block < keyBlocks; ++block) {
         int64_t keys = std::min(tileN, allKeys - block * tileN);
+        counts.keptPairs += kept[block];
         counts.emptyBlocks += kept[block] == 0;
         counts.fullBlocks += kept[block] == rows * keys;
         counts.partialBlocks += kept[block] != 0 && kept[block] != rows * keys;
@@ -92,4 +102,41 @@ MaskCounts Reference::countBlocks(llvm::ArrayRef<Argument> arguments,
     };
   });
   return total;
+}
+
+BlockMap Reference::mapBlocks(llvm::ArrayRef<Argument> arguments, int64_t tileM,
+                              int64_t tileN, unsigned threads) const {
+  BlockMap map;
+  map.tileM = tileM, map.tileN = tileN;
+  std::vector<Sequence> sequences = sequencesOf(arguments);
+  if (sequences.empty())
+    return map;
+  const Sequence &sequence = sequences.front();
+  map.queries = sequence.queries, map.keys = sequence.keys;
+  map.rowTiles = ceilDiv(map.queries, tileM);
+  map.keyBlocks = ceilDiv(map.keys, tileN);
+  map.kept.resize(map.rowTiles * map.keyBlocks);
+  Extents extents = extentsOf(arguments);
+  extents.batch = sequences.size();
+  extents.query = map.queries, extents.key = map.keys;
+  parallelFor(map.rowTiles, threads, [&] {
+    std::shared_ptr<RegionEvaluator<float>> evaluator;
+    if (mask)
+      evaluator =
+          std::make_shared<RegionEvaluator<float>>(*mask, arguments, extents);
+    return [&, evaluator](int64_t tile) {
+      if (!evaluator) {
+        for (int64_t block = 0; block < map.keyBlocks; ++block)
+          map.kept[tile * map.keyBlocks + block] = map.pairsIn(tile, block);
+        return;
+      }
+      int64_t firstRow = tile * tileM, emptyRows = 0;
+      std::vector<int64_t> kept =
+          countTile(*evaluator, sequence, /*head=*/0, firstRow,
+                    std::min(tileM, map.queries - firstRow), tileN, emptyRows);
+      std::copy(kept.begin(), kept.end(),
+                map.kept.begin() + tile * map.keyBlocks);
+    };
+  });
+  return map;
 }

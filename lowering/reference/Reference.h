@@ -39,6 +39,22 @@ struct MaskCounts {
   int64_t keptPairs = 0, emptyRows = 0;
 };
 
+/// What a mask keeps of one head of one sequence, block by block.
+struct BlockMap {
+  int64_t tileM = 1, tileN = 1, queries = 0, keys = 0;
+  int64_t rowTiles = 0, keyBlocks = 0;
+  std::vector<int64_t> kept; ///< pairs, [row tile, key block]
+
+  int64_t keptIn(int64_t tile, int64_t block) const {
+    return kept[tile * keyBlocks + block];
+  }
+  /// All pairs of a block, fewer at the ends.
+  int64_t pairsIn(int64_t tile, int64_t block) const {
+    return std::min(tileM, queries - tile * tileM) *
+           std::min(tileN, keys - block * tileN);
+  }
+};
+
 /// A sequence of a call; rows count from the start of its batch entry.
 struct Sequence {
   int64_t number = 0, batch = 0;
@@ -65,6 +81,10 @@ public:
   /// A block is full if all its pairs inside the matrix are kept.
   MaskCounts countBlocks(llvm::ArrayRef<Argument> arguments, int64_t tileM,
                          int64_t tileN, unsigned threads = 0) const;
+
+  /// The same for head 0 of the call's first sequence, block by block.
+  BlockMap mapBlocks(llvm::ArrayRef<Argument> arguments, int64_t tileM,
+                     int64_t tileN, unsigned threads = 0) const;
 
   /// The extents of the call; with lengths, those of memory.
   Extents extentsOf(llvm::ArrayRef<Argument> arguments) const;

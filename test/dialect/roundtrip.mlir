@@ -108,3 +108,65 @@ func.func @padded(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor
   %a, %m, %l = attn.online q(%q) k(%k) v(%v) padded(%len, %len) scale(1.0) : tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> -> tensor<?x2x?x64xf32>, tensor<?x2x?xf32>, tensor<?x2x?xf32>
   return
 }
+
+// A sink, the row maximum, a sorted buffer and a search in it.
+// CHECK-LABEL: func.func @sink
+func.func @sink(%q: tensor<?x2x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tensor<?x1x?x64xf16>, %sinks: tensor<2xf32>, %ids: tensor<?xi32>)
+    -> (tensor<?x2x?x64xf16>, tensor<?x2x?xf32>, tensor<?x2x?xf32>) {
+  // CHECK: attn.attention q(%{{.*}}) k(%{{.*}}) v(%{{.*}}) row_max
+  // CHECK: attn.load %{{.*}}[%{{.*}}] sorted : tensor<?xi32>
+  // CHECK: sink (%{{.*}}, %[[H:.*]]) {
+  // CHECK-NEXT: attn.load %{{.*}}[%[[H]]] : tensor<2xf32>
+  %o:3 = attn.attention q(%q) k(%k) v(%v) row_max
+    mask (%b, %h, %i, %j) {
+      %d = attn.load %ids[%i] sorted : tensor<?xi32>
+      %c = arith.cmpi sge, %d, %j : i32
+      attn.yield %c : i1
+    }
+    sink (%b, %h) {
+      %s = attn.load %sinks[%h] : tensor<2xf32>
+      attn.yield %s : f32
+    } : tensor<?x2x?x64xf16>, tensor<?x1x?x64xf16>, tensor<?x1x?x64xf16> -> tensor<?x2x?x64xf16>, tensor<?x2x?xf32>, tensor<?x2x?xf32>
+  return %o#0, %o#1, %o#2 : tensor<?x2x?x64xf16>, tensor<?x2x?xf32>, tensor<?x2x?xf32>
+}
+
+// CHECK-LABEL: func.func @online_sink
+func.func @online_sink(%q: tensor<?x2x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tensor<?x1x?x64xf16>) -> (tensor<?x2x?x64xf16>, tensor<?x2x?xf32>) {
+  %acc, %max, %sum = attn.online q(%q) k(%k) v(%v) scale(0.125)
+    : tensor<?x2x?x64xf16>, tensor<?x1x?x64xf16>, tensor<?x1x?x64xf16>
+      -> tensor<?x2x?x64xf32>, tensor<?x2x?xf32>, tensor<?x2x?xf32>
+  // CHECK: attn.normalize_rows %{{.*}} max %{{.*}} sum %{{.*}} row_max
+  // CHECK: sink (%{{.*}}, %{{.*}}) {
+  %o, %m = attn.normalize_rows %acc max %max sum %sum row_max
+    sink (%b, %h) {
+      %one = arith.constant 1.0 : f32
+      attn.yield %one : f32
+    } : tensor<?x2x?x64xf32>, tensor<?x2x?xf32>, tensor<?x2x?xf32> -> tensor<?x2x?x64xf16>, tensor<?x2x?xf32>
+  return %o, %m : tensor<?x2x?x64xf16>, tensor<?x2x?xf32>
+}
+
+// CHECK-LABEL: attn.kernel @statistics
+// CHECK-SAME: row_max
+attn.kernel @statistics(%q: tensor<?x1x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tensor<?x1x?x64xf16>, %ids: tensor<?xi32>) outs(%o: tensor<?x1x?x64xf16>, %row_max: tensor<?x1x?xf32>)
+    attributes {arg_names = ["q", "k", "v", "ids", "o", "row_max"], row_max} {
+  %b, %h, %i0 = attn.tile_position
+  %m0 = attn.fill 0xFF800000 : !attn.tile<64xf32>
+  %l0 = attn.fill 0.0 : !attn.tile<64xf32>
+  %a0 = attn.fill 0.0 : !attn.tile<64x64xf32>
+  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32> {
+    attn.yield %m, %l, %acc : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32>
+  } bounds (%ilo, %ihi) {
+    // CHECK: attn.search %ids[] for %{{.*}} : tensor<?xi32>
+    %first = attn.search %ids[] for %ilo : tensor<?xi32>
+    // CHECK: attn.search above %ids[] for %{{.*}} : tensor<?xi32>
+    %end = attn.search above %ids[] for %ihi : tensor<?xi32>
+    attn.yield %first, %end : i32, i32
+  }
+  // CHECK: attn.normalize %{{.*}} by %{{.*}} max %{{.*}} exp2_scale(1.000000e+00) sink () {
+  %on, %ln, %mn = attn.normalize %r#2 by %r#1 max %r#0 exp2_scale(1.0) sink () {
+    %one = arith.constant 1.0 : f32
+    attn.yield %one : f32
+  } : !attn.tile<64x64xf32>, !attn.tile<64xf32>, !attn.tile<64xf32> -> !attn.tile<64x64xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
+  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<64x64xf32>, tensor<?x1x?x64xf16>
+  attn.store_tile %mn, %row_max[%b, %h, %i0] : !attn.tile<64xf32>, tensor<?x1x?xf32>
+}

@@ -65,3 +65,23 @@ func.func @padded(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tens
   %o = attn.attention q(%q) k(%k) v(%v) padded(%lq, %lkv) : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
   return %o : tensor<?x8x?x64xbf16>
 }
+
+// A sink reads its buffer at the tile's head; the row maximum is stored beside lse.
+// CHECK-LABEL: attn.kernel @sink(
+// CHECK-SAME: outs(%o: tensor<?x8x?x64xf32>, %lse: tensor<?x8x?xf32>, %row_max: tensor<?x8x?xf32>)
+// CHECK-SAME: arg_names = ["q", "k", "v", "sinks", "o", "lse", "row_max"], row_max
+// CHECK: %[[B:.*]], %[[H:.*]], %[[I0:.*]] = attn.tile_position
+// CHECK: %[[O:.*]], %[[L:.*]], %[[M:.*]] = attn.normalize %{{.*}} by %{{.*}} max %{{.*}} sink () {
+// CHECK-NEXT: %[[S:.*]] = attn.load %sinks[%[[H]]] : tensor<8xf32>
+// CHECK-NEXT: attn.yield %[[S]] : f32
+// CHECK: attn.store_tile %[[O]], %o[
+// CHECK: attn.store_tile %[[L]], %lse[
+// CHECK: attn.store_tile %[[M]], %row_max[
+func.func @sink(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?x8x?x64xf32>, %sinks: tensor<8xf32> {attn.name = "sinks"}) -> (tensor<?x8x?x64xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>) {
+  %o, %lse, %m = attn.attention q(%q) k(%k) v(%v) row_max
+    sink (%b, %h) {
+      %s = attn.load %sinks[%h] : tensor<8xf32>
+      attn.yield %s : f32
+    } : tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32> -> tensor<?x8x?x64xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>
+  return %o, %lse, %m : tensor<?x8x?x64xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>
+}

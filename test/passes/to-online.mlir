@@ -36,3 +36,19 @@ func.func @packed(%q: tensor<1x8x?x64xbf16>, %k: tensor<1x8x?x64xbf16>, %v: tens
   %o = attn.attention q(%q) k(%k) v(%v) packed(%cu_q, %cu_kv) : tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16> -> tensor<1x8x?x64xbf16>
   return %o : tensor<1x8x?x64xbf16>
 }
+
+// A sink and the row maximum belong to the normalisation.
+// CHECK-LABEL: func.func @sink
+func.func @sink(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?x8x?x64xf32>, %sinks: tensor<8xf32>) -> (tensor<?x8x?x64xf32>, tensor<?x8x?xf32>) {
+  // CHECK: attn.online
+  // CHECK-NOT: sink
+  // CHECK: attn.normalize_rows %{{.*}} max %{{.*}} sum %{{.*}} row_max
+  // CHECK: sink (%{{.*}}, %[[H:.*]]) {
+  // CHECK-NEXT: attn.load %arg3[%[[H]]]
+  %o, %m = attn.attention q(%q) k(%k) v(%v) row_max
+    sink (%b, %h) {
+      %s = attn.load %sinks[%h] : tensor<8xf32>
+      attn.yield %s : f32
+    } : tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32> -> tensor<?x8x?x64xf32>, tensor<?x8x?xf32>
+  return %o, %m : tensor<?x8x?x64xf32>, tensor<?x8x?xf32>
+}
