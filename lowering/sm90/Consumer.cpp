@@ -118,8 +118,8 @@ private:
   TileState open(Cursor query, Cursor queue, Int batch, Int head, Int row,
                  KeyBounds bounds);
   TileState tileFrom(ValueRange values);
-  StepState beginBlocks(TileState &tile, Fragment &scores, const Upcoming &from,
-                        Cursor cursor, bool masked);
+  StepState beginBlocks(TileState &tile, BlockScores &scores,
+                        const Upcoming &from, Cursor cursor, bool masked);
   StepState firstBlock(TileState &tile, const Upcoming &from, Cursor cursor);
   void step(TileState &tile, StepState &steps, bool masked);
   TileState border(TileState &tile, StepState &steps, const Upcoming &upcoming,
@@ -179,7 +179,7 @@ TileState Consumer::tileFrom(ValueRange v) {
 
 /// Softmax of a tile's first block, whose scores are there. The accumulator
 /// starts at 0.
-StepState Consumer::beginBlocks(TileState &tile, Fragment &scores,
+StepState Consumer::beginBlocks(TileState &tile, BlockScores &scores,
                                 const Upcoming &from, Cursor cursor,
                                 bool masked) {
   KeyBlockList::Position position = from.position;
@@ -200,13 +200,13 @@ StepState Consumer::firstBlock(TileState &tile, const Upcoming &from,
   rings.query.waitFull(tile.query);
   rings.key.waitFull(cursor);
   turns.enter();
-  Fragment scores =
-      products.issueScores(queryRows(state, tile.query, consumer), cursor);
+  BlockScores scores(
+      products.issueScores(queryRows(state, tile.query, consumer), cursor));
   turns.leave();
-  products.waitForScores(scores, /*accumulationUnderWay=*/false);
+  products.waitForScores(scores.elements, /*accumulationUnderWay=*/false);
   rings.key.release(leader, cursor);
   StepState steps = beginBlocks(tile, scores, from, cursor, /*masked=*/true);
-  steps.p = packProbabilities(state, scores);
+  steps.p = packProbabilities(state, scores.elements);
   llvm::fill(steps.accumulator.values, state.f32(0.0f));
   return steps;
 }
@@ -233,15 +233,15 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
   steps.cursor = rings.key.next(before);
   rings.key.waitFull(steps.cursor);
   turns.enter();
-  Fragment scores = products.issueScores(queryRows(state, tile.query, consumer),
-                                         steps.cursor);
+  BlockScores scores(products.issueScores(
+      queryRows(state, tile.query, consumer), steps.cursor));
   rescale(state, steps.accumulator,
           steps.statistics); // in the shadow of the scores
   issueAccumulate(steps, before);
   turns.leave();
   steps.present = tile.blocks->presentRows(block);
   steps.next = tile.blocks->next(steps.position, block);
-  products.waitForScores(scores, /*accumulationUnderWay=*/true);
+  products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
   rings.key.release(leader, steps.cursor);
   // In the shadow of the accumulation and of the other consumer's products.
   tile.chain->apply(scores, block.firstKey, masked);
@@ -252,7 +252,8 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
                                               steps.statistics.sum[1]));
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, before);
-  steps.p = packProbabilities(state, scores); // P's registers are free only now
+  steps.p = packProbabilities(
+      state, scores.elements); // P's registers are free only now
 }
 
 /// From the last block of `tile` to the first of the upcoming one, whose scores
@@ -266,19 +267,19 @@ TileState Consumer::border(TileState &tile, StepState &steps,
   rings.query.waitFull(then.query);
   rings.key.waitFull(cursor);
   turns.enter();
-  Fragment scores =
-      products.issueScores(queryRows(state, then.query, consumer), cursor);
+  BlockScores scores(
+      products.issueScores(queryRows(state, then.query, consumer), cursor));
   rescale(state, steps.accumulator, steps.statistics);
   issueAccumulate(steps, before);
   turns.leave();
-  products.waitForScores(scores, /*accumulationUnderWay=*/true);
+  products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
   rings.key.release(leader, cursor);
   StepState begun = beginBlocks(then, scores, upcoming, cursor, masked);
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, before);
   emitEpilogue(state, *tile.tile, tile.query, steps.accumulator,
                steps.statistics);
-  begun.p = packProbabilities(state, scores);
+  begun.p = packProbabilities(state, scores.elements);
   llvm::fill(begun.accumulator.values, state.f32(0.0f));
   steps = std::move(begun);
   return then;

@@ -10,7 +10,7 @@ using namespace qm;
 using namespace qm::sm90;
 
 ScoreChain::ScoreChain(KernelState &state, Tile &tile)
-    : state(state), tile(tile), scalars(tile.scalars) {
+    : state(state), scalars(tile.scalars) {
   for (Operation *op : state.program.chain) {
     auto roles = isa<attn::MapOp>(op) ? sm80::ElementRegion::Roles{1, 2}
                                       : sm80::ElementRegion::Roles{0, 1};
@@ -41,17 +41,25 @@ Values ScoreChain::columnIndices(Value corner, unsigned count) {
   return columns;
 }
 
-void ScoreChain::applyMap(attn::MapOp op, Fragment &scores) {
+void ScoreChain::applyMap(attn::MapOp op, BlockScores &scores) {
   LocBuilder &b = state.b;
   Values rows = rowIndices(op.getRow());
-  Values columns = columnIndices(op.getColumn(), scores.columns());
+  Values columns = columnIndices(op.getColumn(), scores.elements.columns());
   sm80::ElementRegion &region = *regions[op];
   region.startBlock();
-  for (auto [e, value] : llvm::enumerate(scores.values)) {
+  Values terms(2);
+  for (auto [e, value] : llvm::enumerate(scores.elements.values)) {
     unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
-    value = region.emit(b, {value, rows[row], columns[column]}, row, column)
-                .front();
+    // The terms of a map before this one are part of its argument.
+    Value argument = value;
+    if (Value term = scores.rowTerms[row])
+      argument = arith::AddFOp::create(b, argument, term);
+    auto split = region.emitSplit(b, {argument, rows[row], columns[column]},
+                                  row, column);
+    value = split.element;
+    terms[row] = split.row;
   }
+  scores.rowTerms = terms;
 }
 
 void ScoreChain::applyMask(attn::MaskOp op, Fragment &scores) {
@@ -81,7 +89,7 @@ void ScoreChain::maskAbsentKeys(Fragment &scores, Int firstKey) {
                                     minusInfinity);
 }
 
-void ScoreChain::apply(Fragment &scores, Int firstKey, bool masked) {
+void ScoreChain::apply(BlockScores &scores, Int firstKey, bool masked) {
   LocBuilder &b = state.b;
   Location saved = b.getLoc();
   scalars.map(state.program.loop.getBody().getArgument(0), firstKey.get());
@@ -90,9 +98,9 @@ void ScoreChain::apply(Fragment &scores, Int firstKey, bool masked) {
     if (auto map = dyn_cast<attn::MapOp>(op))
       applyMap(map, scores);
     else if (masked)
-      applyMask(cast<attn::MaskOp>(op), scores);
+      applyMask(cast<attn::MaskOp>(op), scores.elements);
   }
   b.setLoc(saved);
   if (masked)
-    maskAbsentKeys(scores, firstKey);
+    maskAbsentKeys(scores.elements, firstKey);
 }

@@ -15,17 +15,16 @@ public:
 
   /// Applies the chain to the block at `firstKey`. `masked`: the user's mask
   /// and the end of the keys too.
-  void apply(Fragment &scores, Int firstKey, bool masked);
+  void apply(BlockScores &scores, Int firstKey, bool masked);
 
 private:
-  void applyMap(attn::MapOp op, Fragment &scores);
+  void applyMap(attn::MapOp op, BlockScores &scores);
   void applyMask(attn::MaskOp op, Fragment &scores);
   void maskAbsentKeys(Fragment &scores, Int firstKey);
   Values rowIndices(mlir::Value corner);
   Values columnIndices(mlir::Value corner, unsigned count);
 
   KernelState &state;
-  Tile &tile;
   mlir::IRMapping
       scalars; ///< those of the tile, and the first key of the block
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<sm80::ElementRegion>>

@@ -15,35 +15,40 @@ static constexpr float growthLimit = 8.0f;
 static constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// The maxima of the two rows over all their lanes.
-static Values rowMaxima(KernelState &state, Fragment &scores) {
+static Values rowMaxima(KernelState &state, BlockScores &scores) {
   LocBuilder &b = state.b;
   Values maxima(2);
-  for (auto [e, score] : llvm::enumerate(scores.values)) {
+  for (auto [e, score] : llvm::enumerate(scores.elements.values)) {
     Value &row = maxima[Fragment::rowOf(e)];
     row = row ? arith::MaxNumFOp::create(b, row, score).getResult() : score;
   }
   for (unsigned mask : {1, 2})
     for (Value &row : maxima)
       row = arith::MaxNumFOp::create(b, row, nvvm::shuffleXor(b, row, mask));
+  for (auto [row, term] : llvm::zip(maxima, scores.rowTerms))
+    if (term)
+      row = arith::AddFOp::create(b, row, term);
   return maxima;
 }
 
 /// Replaces scores by probabilities and adds them to the sums.
-static void exponentiate(KernelState &state, Fragment &scores,
+static void exponentiate(KernelState &state, BlockScores &scores,
                          Statistics &statistics) {
   LocBuilder &b = state.b;
   Value factor = state.f32(state.program.exponentFactor);
   Values reference;
-  for (Value max : statistics.max) {
+  for (auto [max, term] : llvm::zip(statistics.max, scores.rowTerms)) {
     // A row without a key so far has -inf: its exponents are -inf + 0, not NaN.
     Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
                                          state.f32(-infinity));
-    Value scaled =
-        arith::MulFOp::create(b, max, state.f32(-state.program.exponentFactor));
+    Value scaled = term ? arith::MulFOp::create(
+                              b, arith::SubFOp::create(b, term, max), factor)
+                        : arith::MulFOp::create(
+                              b, max, state.f32(-state.program.exponentFactor));
     reference.push_back(
         arith::SelectOp::create(b, unseen, state.f32(0.0f), scaled));
   }
-  for (auto [e, score] : llvm::enumerate(scores.values)) {
+  for (auto [e, score] : llvm::enumerate(scores.elements.values)) {
     unsigned row = Fragment::rowOf(e);
     score = nvvm::exp2Approx(
         b, math::FmaOp::create(b, score, factor, reference[row]));
@@ -52,7 +57,7 @@ static void exponentiate(KernelState &state, Fragment &scores,
   }
 }
 
-Statistics qm::sm90::startSoftmax(KernelState &state, Fragment &scores) {
+Statistics qm::sm90::startSoftmax(KernelState &state, BlockScores &scores) {
   Statistics statistics;
   statistics.max = rowMaxima(state, scores);
   statistics.sum.resize(2);
@@ -62,7 +67,7 @@ Statistics qm::sm90::startSoftmax(KernelState &state, Fragment &scores) {
   return statistics;
 }
 
-void qm::sm90::stepSoftmax(KernelState &state, Fragment &scores,
+void qm::sm90::stepSoftmax(KernelState &state, BlockScores &scores,
                            Statistics &statistics) {
   LocBuilder &b = state.b;
   Value factor = state.f32(state.program.exponentFactor);

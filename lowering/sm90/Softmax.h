@@ -17,11 +17,12 @@ struct Statistics {
 };
 
 /// The first block of a tile: statistics from its scores alone.
-Statistics startSoftmax(KernelState &state, Fragment &scores);
+Statistics startSoftmax(KernelState &state, BlockScores &scores);
 /// A further block: raises the references where a row grew by more than 2^8, or
 /// leaves all rows of the warp alone. Both replace the scores by their
 /// probabilities.
-void stepSoftmax(KernelState &state, Fragment &scores, Statistics &statistics);
+void stepSoftmax(KernelState &state, BlockScores &scores,
+                 Statistics &statistics);
 
 /// Multiplies by alpha if any row needs it.
 void rescale(KernelState &state, Fragment &accumulator,
