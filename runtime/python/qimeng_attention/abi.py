@@ -47,14 +47,6 @@ class DLManagedTensorVersioned(ctypes.Structure):
     ]
 
 
-class _ValueUnion(ctypes.Union):
-    _fields_ = [("tensor", ctypes.c_void_p), ("i32", ctypes.c_int32), ("f32", ctypes.c_float)]
-
-
-class Value(ctypes.Structure):
-    _fields_ = [("kind", ctypes.c_int32), ("reserved", ctypes.c_int32), ("as_", _ValueUnion)]
-
-
 class LaunchOptions(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -110,15 +102,15 @@ _FUNCTIONS = {
     "qm_library_operator_at": [_POINTER, _SIZE, ctypes.POINTER(_POINTER)],
     "qm_operator_get_info": [_POINTER, ctypes.POINTER(OperatorInfo)],
     "qm_operator_kernel_at": [_POINTER, _SIZE, ctypes.POINTER(_POINTER)],
-    "qm_operator_launch": [_POINTER, ctypes.POINTER(Value), _SIZE, ctypes.POINTER(LaunchOptions)],
+    "qm_operator_launch": [_POINTER, _POINTER, _SIZE, ctypes.POINTER(LaunchOptions)],
     "qm_operator_prepare": [_POINTER, DLDevice],
     "qm_kernel_get_info": [_POINTER, ctypes.POINTER(KernelInfo)],
     "qm_kernel_get_argument": [_POINTER, _SIZE, ctypes.POINTER(ArgumentInfo)],
     "qm_kernel_get_variant": [_POINTER, _SIZE, ctypes.POINTER(VariantInfo)],
     "qm_kernel_select": [_POINTER, DLDevice, ctypes.POINTER(_SIZE)],
     "qm_kernel_prepare": [_POINTER, DLDevice],
-    "qm_kernel_check": [_POINTER, ctypes.POINTER(Value), _SIZE],
-    "qm_launch": [_POINTER, ctypes.POINTER(Value), _SIZE, ctypes.POINTER(LaunchOptions)],
+    "qm_kernel_check": [_POINTER, _POINTER, _SIZE],
+    "qm_launch": [_POINTER, _POINTER, _SIZE, ctypes.POINTER(LaunchOptions)],
 }
 
 

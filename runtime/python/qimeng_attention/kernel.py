@@ -1,10 +1,9 @@
 """What a library holds, and calls of it: operators (one a spec), their kernels, and the images of a kernel."""
 
 import ctypes
+import struct
 
-from .abi import (
-    F32, I32, TENSOR, ArgumentInfo, DLDevice, DLTensor, KernelInfo, LaunchOptions, OperatorInfo, Value, VariantInfo, runtime,
-)  # fmt: skip
+from .abi import F32, I32, TENSOR, ArgumentInfo, DLDevice, KernelInfo, LaunchOptions, OperatorInfo, VariantInfo, runtime
 from .tensors import current_stream, empty, parse_device, view
 
 
@@ -58,13 +57,9 @@ def _heads_first(tensor):
     return tensor.transposed(1, 2) if len(tensor.shape) == 4 else tensor
 
 
-class _Packed:
-    """The values of a call and what they point to."""
-
-    __slots__ = ("values", "descriptors", "owners")
-
-    def __init__(self, values, descriptors, owners):
-        self.values, self.descriptors, self.owners = values, descriptors, owners
+# A qm_value: kind, reserved, and a pointer or a number.
+_OPTIONS_BYTES = ctypes.sizeof(LaunchOptions)
+_POINTER_VALUE, _I32_VALUE, _F32_VALUE = (struct.Struct(f"ii{field}") for field in ("P", "i4x", "f4x"))
 
 
 class Callable:
@@ -133,31 +128,29 @@ class Callable:
 
     def launch(self, tensors, captures, stream=0, threads=0):
         """The call itself: `tensors` are Tensors by role, `captures` arrays and numbers by name."""
-        packed = self._pack(tensors, captures, stream)
-        options = LaunchOptions(ctypes.sizeof(LaunchOptions), stream or None, threads, 0)
-        self._launch(self._handle, packed.values, len(self.arguments), options)
-
-    def _pack(self, tensors, captures, stream):
-        count = len(self.arguments)
-        packed = _Packed((Value * count)(), (DLTensor * count)(), [])
-        values, descriptors = packed.values, packed.descriptors
-        for at, argument in enumerate(self.arguments):
-            value = values[at]
-            if not argument.is_tensor:
-                self._set_scalar(value, argument, captures)
-                continue
-            tensor = tensors.get(argument.role)
+        arguments = self.arguments
+        given = [None if not a.is_tensor else tensors.get(a.role) or self._captured(a, captures, stream) for a in arguments]
+        # One block of memory: the values, then the DLTensors that they point to.
+        at = _POINTER_VALUE.size * len(arguments)
+        block = ctypes.create_string_buffer(at + sum(tensor.packed_bytes for tensor in given if tensor is not None))
+        address = ctypes.addressof(block)
+        for number, (argument, tensor) in enumerate(zip(arguments, given)):
+            place = _POINTER_VALUE.size * number
             if tensor is None:
-                tensor = view(self._capture(argument, captures), stream)
-                if argument.dtype == "i8" and tensor.dtype == "i1":  # flags are bytes for the kernel
-                    tensor = tensor.of_dtype("i8")
-                packed.owners.append(tensor)
-            descriptors[at] = tensor.as_dltensor()
-            value.kind = TENSOR
-            value.as_.tensor = ctypes.addressof(descriptors[at])
-        if captures and len(captures) != len(self._captures):
+                self._pack_scalar(block, place, argument, captures)
+            else:
+                _POINTER_VALUE.pack_into(block, place, TENSOR, 0, address + at)
+                tensor.pack_into(block, at, address)
+                at += tensor.packed_bytes
+        if len(captures) != len(self._captures):
             self._refuse_unknown(captures)
-        return packed
+        options = LaunchOptions(_OPTIONS_BYTES, stream or None, threads, 0)
+        self._launch(self._handle, block, len(arguments), options)
+
+    def _captured(self, argument, captures, stream):
+        tensor = view(self._capture(argument, captures), stream)
+        # Flags are bytes for the kernel.
+        return tensor.of_dtype("i8") if argument.dtype == "i8" and tensor.dtype == "i1" else tensor
 
     def bind(self, tensors, numbers):
         """Buffers and scalars given in the kernel's order, by name."""
@@ -176,14 +169,14 @@ class Callable:
             raise TypeError(f"'{self.name}' needs {argument.name}=, {self._describe(argument)}")
         return captures[argument.name]
 
-    def _set_scalar(self, value, argument, captures):
+    def _pack_scalar(self, block, place, argument, captures):
         number = self._capture(argument, captures)
-        if argument.dtype == "i32":
-            if int(number) != number or not -(2**31) <= number < 2**31:
-                raise ValueError(f"{argument.name}={number!r} is not a 32-bit integer")
-            value.kind, value.as_.i32 = I32, int(number)
+        if argument.dtype == "f32":
+            _F32_VALUE.pack_into(block, place, F32, 0, float(number))
+        elif int(number) == number and -(2**31) <= number < 2**31:
+            _I32_VALUE.pack_into(block, place, I32, 0, int(number))
         else:
-            value.kind, value.as_.f32 = F32, float(number)
+            raise ValueError(f"{argument.name}={number!r} is not a 32-bit integer")
 
     def _refuse_unknown(self, captures):
         known = {a.name for a in self._captures}

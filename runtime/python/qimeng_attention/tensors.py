@@ -5,9 +5,10 @@ all others through `__dlpack__`. A library whose objects can be read faster regi
 """
 
 import ctypes
+import struct
 import sys
 
-from .abi import DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLTensor
+from .abi import DLManagedTensor, DLManagedTensorVersioned
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 
@@ -28,6 +29,9 @@ _NAMES = {
 }
 BITS = {name: code_bits for code_bits, name in reversed(_NAMES.items())}
 
+# A DLTensor: data, device type and ordinal, rank, type code, bits, lanes, shape, strides, byte offset.
+HEADER = struct.Struct("PiiiBBHPPQ")
+
 
 class Tensor:
     """A view of memory that somebody else owns. `owner` keeps the memory alive.
@@ -35,7 +39,7 @@ class Tensor:
     Fields: data (address of the first element), shape, strides (in elements), dtype ("f16", ...), device (type, ordinal), owner.
     """
 
-    __slots__ = ("data", "shape", "strides", "dtype", "device", "owner", "_extents")
+    __slots__ = ("data", "shape", "strides", "dtype", "device", "owner")
 
     def __init__(self, data, shape, strides, dtype, device, owner):
         self.data = data
@@ -57,15 +61,17 @@ class Tensor:
         """The same memory read as another type of the same size."""
         return Tensor(self.data, self.shape, self.strides, dtype, self.device, self.owner)
 
-    def as_dltensor(self):
-        rank = len(self.shape)
-        # One array for both; the struct does not keep what its pointers point to.
-        self._extents = (ctypes.c_int64 * (2 * rank))(*self.shape, *self.strides)
-        address = ctypes.addressof(self._extents)
+    @property
+    def packed_bytes(self):
+        return HEADER.size + 16 * len(self.shape)
+
+    def pack_into(self, buffer, at, address):
+        """Writes a DLTensor and the extents and strides that it points to; `buffer` lies at `address`."""
+        rank, extents = len(self.shape), address + at + HEADER.size
         code, bits = BITS[self.dtype]
-        return DLTensor(
-            self.data, DLDevice(*self.device), rank, code, bits, 1, address, address + 8 * rank, 0
-        )
+        device_type, ordinal = self.device
+        HEADER.pack_into(buffer, at, self.data, device_type, ordinal, rank, code, bits, 1, extents, extents + 8 * rank, 0)
+        struct.pack_into(f"{2 * rank}q", buffer, at + HEADER.size, *self.shape, *self.strides)
 
 
 _readers = {}

@@ -2,7 +2,7 @@
 
 import ctypes
 
-from qimeng_attention.abi import DLDevice, DLManagedTensor, DLManagedTensorVersioned
+from qimeng_attention.abi import DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLTensor
 from qimeng_attention.tensors import view
 
 _new = ctypes.pythonapi.PyCapsule_New
@@ -25,11 +25,13 @@ class Array:
             raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
         self.streams.append(stream)
         source = view(self.array)
-        tensor = source.as_dltensor()  # points into `source`
+        block = ctypes.create_string_buffer(source.packed_bytes)
+        source.pack_into(block, 0, ctypes.addressof(block))
+        tensor = DLTensor.from_buffer(block)  # points into the block
         tensor.device, tensor.data, tensor.byte_offset = DLDevice(*self.device), tensor.data - self.offset, self.offset
         if max_version is None:
             managed, name = DLManagedTensor(tensor, None, None), b"dltensor"
         else:
             managed, name = DLManagedTensorVersioned(1, 0, None, None, 0, tensor), b"dltensor_versioned"
-        self._kept += [source, managed]
+        self._kept += [block, managed]
         return _new(ctypes.addressof(managed), name, None)

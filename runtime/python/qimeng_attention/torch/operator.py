@@ -33,15 +33,18 @@ def dtype_name(dtype):
     return _DTYPES[dtype]
 
 
+_STRIDED = torch.strided
+
+
 def _read(tensor):
-    device = tensor.device
-    if device.type not in _DEVICES:
-        raise TypeError(f"a tensor is on {device}; kernels run on the CPU and on CUDA devices")
-    if tensor.layout != torch.strided:
-        raise TypeError(f"a tensor has the layout {tensor.layout}; kernels take strided ones")
-    return Tensor(
-        tensor.data_ptr(), tensor.shape, tensor.stride(), dtype_name(tensor.dtype), (_DEVICES[device.type], device.index or 0), tensor
-    )
+    device, dtype = tensor.device, _DTYPES.get(tensor.dtype)
+    kind = _DEVICES.get(device.type)
+    if dtype is None or kind is None or tensor.layout != _STRIDED:
+        raise TypeError(
+            f"a tensor of {tensor.dtype} with the layout {tensor.layout} on {device}: kernels take strided tensors of "
+            f"{', '.join(map(str, _DTYPES))} on the CPU and on CUDA devices"
+        )
+    return Tensor(tensor.data_ptr(), tensor.shape, tensor.stride(), dtype, (kind, device.index or 0), tensor)
 
 
 register_reader(torch.Tensor, _read)
