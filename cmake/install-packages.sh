@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   cmake ninja-build ccache
-  clang-22 lld-22 clang-format-22
+  clang-22 lld-22 clang-format-22 libclang-rt-22-dev
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   zlib1g-dev libzstd-dev libcurl4-openssl-dev libxml2-dev libedit-dev
   libcli11-dev nlohmann-json3-dev libdlpack-dev libgtest-dev

@@ -2,6 +2,9 @@
 
 #include "runtime/AbiSupport.h"
 
+#include <exception>
+#include <new>
+
 using namespace qm::runtime;
 
 int qm::runtime::failNull(const char *function, const char *parameter) {
@@ -23,6 +26,18 @@ int qm::runtime::failHandle(const char *function, const char *kind) {
               "kind\nhelp: operators and kernels live until their library is "
               "destroyed",
               function, kind);
+}
+
+int qm::runtime::failException() {
+  try {
+    throw;
+  } catch (const std::bad_alloc &) {
+    return fail(QM_ERROR_OUT_OF_MEMORY,
+                "not enough host memory\nhelp: free some");
+  } catch (const std::exception &error) {
+    return fail(QM_ERROR_INTERNAL, "%s\nhelp: please report this",
+                error.what());
+  }
 }
 
 int qm::runtime::checkDeviceType(const char *function, DLDevice device) {

@@ -11,9 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 
 namespace qm::runtime {
 
@@ -59,17 +57,16 @@ int give(const char *function, Info *out, Info info) {
   return QM_OK;
 }
 
+/// Called in a handler of any exception: the failure that it is.
+int failException();
+
 /// Work that may load something: exceptions become statuses.
 template <typename Work>
 int guarded(Work work) {
   try {
     return work();
-  } catch (const std::bad_alloc &) {
-    return fail(QM_ERROR_OUT_OF_MEMORY,
-                "not enough host memory\nhelp: free some");
-  } catch (const std::exception &error) {
-    return fail(QM_ERROR_INTERNAL, "%s\nhelp: please report this",
-                error.what());
+  } catch (...) {
+    return failException();
   }
 }
 

@@ -43,7 +43,10 @@ std::string qm::driver::toHex(const ContentHash &hash) {
 LogicalResult Cache::open() {
   if (folder.empty())
     return success();
-  if (std::error_code error = sys::fs::create_directories(folder))
+  std::error_code error = sys::fs::create_directories(folder);
+  if (!error && !sys::fs::is_directory(folder))
+    error = make_error_code(std::errc::not_a_directory);
+  if (error)
     return reportError(diag::Id::CannotWrite,
                        "cannot use the cache folder '" + folder +
                            "': " + error.message(),

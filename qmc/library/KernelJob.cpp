@@ -139,7 +139,7 @@ ContentHash KernelJob::key() const {
       "kernel 1",           compilerIdentity(), ptxas,
       request.name,         request.identity,   target.name.str(),
       wantsPtx ? "ptx" : ""};
-  llvm::append_range(parts, request.overrides);
+  llvm::append_range(parts, request.overridesFor(target.name));
   SmallVector<StringRef> views(parts.begin(), parts.end());
   return hashParts(views);
 }
@@ -162,7 +162,7 @@ LogicalResult KernelJob::run(Cache &cache) {
 LogicalResult KernelJob::compile(const ContentHash &key) {
   llvm::raw_string_ostream stream(messages);
   Session session(stream);
-  options.overrides = request.overrides;
+  options.overrides = request.overridesFor(target.name);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
       request.text, ParserConfig(&session.context), request.name);
   if (!module)

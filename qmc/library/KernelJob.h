@@ -6,6 +6,8 @@
 
 #include "lowering/common/TargetInfo.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 namespace qm::driver {
 
 /// One image of a kernel, compressed.

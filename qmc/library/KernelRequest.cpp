@@ -6,6 +6,7 @@
 #include "dialect/AttnOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -20,7 +21,7 @@ namespace {
 struct CallKind {
   std::string name; ///< "" for every call
   llvm::json::Object when;
-  std::vector<std::string> overrides;
+  std::vector<std::string> settings;
 };
 
 LogicalResult badFlag(StringRef flag, StringRef value, const Twine &way) {
@@ -64,7 +65,7 @@ FailureOr<CallKind> parseCallKind(StringRef text) {
   if (parts.size() < 2 || parts.size() > 3 || !isName)
     return badFlag("--variant", text,
                    "write NAME:CONDITIONS:SETTINGS, for example "
-                   "'decode:query<=64:schedule.tile_m=64'");
+                   "'decode:query<=64:sm_80/schedule.tile_m=64'");
   parts[1].split(conditions, ',');
   for (StringRef condition : conditions)
     if (failed(parseCondition(condition, kind.when)))
@@ -72,7 +73,7 @@ FailureOr<CallKind> parseCallKind(StringRef text) {
   if (parts.size() == 3)
     parts[2].split(settings, ',');
   for (StringRef setting : settings)
-    kind.overrides.push_back(setting.trim().str());
+    kind.settings.push_back(setting.trim().str());
   return kind;
 }
 
@@ -171,7 +172,7 @@ public:
       request.identity = identity;
       request.source = sourceOf(function);
       request.overrides = options.overrides;
-      llvm::append_range(request.overrides, kind.overrides);
+      request.settings = kind.settings;
       request.when = kind.when;
       function.setSymName(request.name);
       request.text = print(*module, /*withLocations=*/true);
@@ -187,6 +188,29 @@ private:
 };
 
 } // namespace
+
+bool KernelRequest::isFor(StringRef target) const {
+  bool namesAny = false;
+  for (StringRef setting : settings) {
+    auto [place, rest] = setting.split('/');
+    if (rest.empty() || place == target)
+      return true;
+    namesAny = true;
+  }
+  return !namesAny;
+}
+
+std::vector<std::string> KernelRequest::overridesFor(StringRef target) const {
+  std::vector<std::string> found = overrides;
+  for (StringRef setting : settings) {
+    auto [place, rest] = setting.split('/');
+    if (rest.empty())
+      found.push_back(setting.str());
+    else if (place == target)
+      found.push_back(rest.str());
+  }
+  return found;
+}
 
 FailureOr<std::vector<KernelRequest>>
 qm::driver::requestKernels(Session &session, const Options &options,

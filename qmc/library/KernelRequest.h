@@ -24,8 +24,15 @@ struct KernelRequest {
   std::string text;         ///< the spec as MLIR, with the user's locations
   std::string identity;     ///< the same without locations and name: for hashes
   std::string source;       ///< "gemma2.cpp:12", or ""
-  std::vector<std::string> overrides; ///< --set, those of its kind of call last
-  llvm::json::Object when;            ///< the manifest's
+  std::vector<std::string> overrides; ///< --set
+  /// Of its kind of call: "schedule.tile_m=64", or "sm_80/schedule.tile_m=64".
+  std::vector<std::string> settings;
+  llvm::json::Object when; ///< the manifest's
+
+  /// Settings that name targets say that the kernel is for these alone.
+  bool isFor(llvm::StringRef target) const;
+  /// --set and the settings for a target.
+  std::vector<std::string> overridesFor(llvm::StringRef target) const;
 };
 
 /// What --dtype, --head-dim, --heads and --variant ask for of each spec, in

@@ -108,6 +108,14 @@ LogicalResult LibraryBuild::read() {
   if (failed(made))
     return failure();
   requests = std::move(*made);
+  for (const KernelRequest &request : requests)
+    if (none_of(targets, [&](const TargetInfo *target) {
+          return request.isFor(target->name);
+        }))
+      return reportError(diag::Id::BadFlagValue,
+                         "'" + request.name +
+                             "' has settings for no target of --arch",
+                         "--variant", "add the target to --arch");
   library.name = place.name;
   for (const KernelRequest &request : requests) {
     if (library.operators.empty() ||
@@ -148,8 +156,9 @@ LogicalResult LibraryBuild::compile() {
   }
   for (const KernelRequest &request : requests)
     for (const TargetInfo *target : targets)
-      library.jobs.push_back(std::make_unique<KernelJob>(
-          request, *target, target == lowest, options, ptxas));
+      if (request.isFor(target->name))
+        library.jobs.push_back(std::make_unique<KernelJob>(
+            request, *target, target == lowest, options, ptxas));
 
   std::vector<char> failures(library.jobs.size());
   session.timer.measure("kernels", [&] {
