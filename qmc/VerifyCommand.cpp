@@ -9,6 +9,8 @@
 #include "qmc/SpecLoader.h"
 #include "qmc/Table.h"
 
+#include "lowering/reference/OperandRounding.h"
+
 #include <cmath>
 #include <cstring>
 
@@ -19,6 +21,7 @@ using lowering::TargetInfo;
 using lowering::TargetKind;
 using reference::Arithmetic;
 using reference::TensorView;
+using reference::WideProducts;
 
 namespace {
 
@@ -26,6 +29,17 @@ std::string ratioOf(double error, double yardstick) {
   if (error == 0)
     return "0";
   return yardstick == 0 ? "-" : threeDigits(error / yardstick);
+}
+
+/// How kernels for a matrix unit multiply the spec's operands; nothing where
+/// they are not f32.
+std::optional<WideProducts> wideProducts(func::FuncOp spec,
+                                         const Options &options) {
+  auto q = cast<RankedTensorType>(spec.getArgumentTypes().front());
+  if (!q.getElementType().isF32())
+    return std::nullopt;
+  bool tf32 = llvm::is_contained(options.overrides, "precision.operands=tf32");
+  return tf32 ? WideProducts::Tf32 : WideProducts::Bf16x3;
 }
 
 class Verifier {
@@ -79,20 +93,35 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
   if (failed(data) || failed(reference->check(data->inputs())))
     return failure();
 
-  auto evaluate = [&](Arithmetic arithmetic) {
+  auto evaluate = [&](ArrayRef<reference::Argument> inputs,
+                      Arithmetic arithmetic) {
     return session.timer.measure("reference", [&] {
-      return reference->evaluate(data->inputs(), arithmetic, options.threads);
+      return reference->evaluate(inputs, arithmetic, options.threads);
     });
   };
-  reference::Output truth = evaluate(Arithmetic::Double);
-  Errors yardstick = measureErrors(evaluate(Arithmetic::InputRounded), truth);
+  reference::Output truth = evaluate(data->inputs(), Arithmetic::Double);
+  // Cases that are written here run on a GPU.
+  bool gpu = target.kind == TargetKind::Nvidia || !options.dumpCase.empty();
+  std::optional<WideProducts> wide;
+  if (gpu)
+    wide = wideProducts(spec, options);
+  std::optional<reference::RoundedArguments> rounded;
+  if (wide)
+    rounded.emplace(data->inputs(), *wide);
+  Errors yardstick =
+      measureErrors(evaluate(rounded ? rounded->get() : data->inputs(),
+                             Arithmetic::InputRounded),
+                    truth);
   if (!reference->returnsLse())
     yardstick.lse = 0;
   if (!reference->returnsRowMax())
     yardstick.rowMax = 0;
   Bounds bounds = makeBounds(yardstick, truth, data->o().dtype);
-  addRow(spec.getName(), "unfused, f32 sums", *data, getLayoutName(layout),
-         yardstick, nullptr, "");
+  StringRef products = !wide                         ? "f32 sums"
+                       : *wide == WideProducts::Tf32 ? "tf32 products"
+                                                     : "bf16x3 products";
+  addRow(spec.getName(), ("unfused, " + products).str(), *data,
+         getLayoutName(layout), yardstick, nullptr, "");
 
   if (!options.dumpCase.empty() &&
       failed(writeCase(spec, *data, truth, bounds, layout, options)))

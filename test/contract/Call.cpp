@@ -76,6 +76,8 @@ std::vector<reference::Argument> Call::all() const {
   std::vector<reference::Argument> arguments = inputs();
   arguments.push_back(o.view);
   arguments.push_back(lse.view);
+  if (rowMax.memory)
+    arguments.push_back(rowMax.view);
   return arguments;
 }
 
@@ -91,6 +93,13 @@ void Call::resetOutputs() {
   lse = Tensor(Element::F32, {s.batch, s.heads, s.queries});
   o.fill(std::nan(""));
   lse.fill(std::nan(""));
+  if (rowMax.memory)
+    addRowMax();
+}
+
+void Call::addRowMax() {
+  rowMax = Tensor(Element::F32, lse.view.extents);
+  rowMax.fill(std::nan(""));
 }
 
 Call qm::contract::randomCall(Element type, const Shape &shape, unsigned seed) {

@@ -41,17 +41,20 @@ struct Shape {
   int64_t headDim = 64, valueDim = 64;
 };
 
-/// Arguments of a call. O and lse begin as NaN: what is not written shows.
+/// Arguments of a call. Outputs begin as NaN: what is not written shows.
 struct Call {
   Tensor q, k, v;
   std::vector<std::variant<Tensor, int32_t, float>> captures;
   Tensor o, lse;
+  Tensor rowMax; ///< without memory unless the spec returns it
 
   std::vector<reference::Argument> inputs() const;
-  /// The launch contract's order: inputs, o, lse.
+  /// The launch contract's order: inputs, o, lse, row maxima if there are.
   std::vector<reference::Argument> all() const;
-  /// New memory for O and lse, NaN again.
+  /// New memory for the outputs, NaN again.
   void resetOutputs();
+  /// Makes room for row maxima.
+  void addRowMax();
   Shape shape() const;
 };
 

@@ -13,6 +13,7 @@
 using namespace mlir;
 using namespace qm;
 using namespace qm::contract;
+using reference::WideProducts;
 using runtime::CaseArgument;
 using runtime::CaseFile;
 
@@ -69,6 +70,9 @@ static CaseFile makeCase(const Call &call, const Truth &truth,
       describeOutput(call.o, truth.o, truth.oAbsolute, truth.oRelative));
   file.arguments.push_back(
       describeOutput(call.lse, truth.lse, truth.lseAbsolute, 0));
+  if (call.rowMax.memory)
+    file.arguments.push_back(
+        describeOutput(call.rowMax, truth.rowMax, truth.rowMaxAbsolute, 0));
   for (auto [argument, info] :
        llvm::zip_equal(file.arguments, kernel.arguments))
     argument.name = info.name;
@@ -78,13 +82,14 @@ static CaseFile makeCase(const Call &call, const Truth &truth,
 namespace {
 /// What a spec is compiled for on a GPU.
 struct GpuSetting : Setting {
-  const char *suffix = "";                 ///< of the kernel's name
-  std::vector<std::string> overrides = {}; ///< of the schedule
+  const char *suffix = "";                   ///< of the kernel's name
+  std::vector<std::string> overrides = {};   ///< of schedule and precision
+  std::optional<WideProducts> products = {}; ///< of f32 operands
 };
 } // namespace
 
-/// Types that the target's matrix unit has, and on sm_80 the schedule that is
-/// not the default under a mask.
+/// Types that the target has; on sm_80 also the schedule that is not the
+/// default under a mask, and both ways to multiply f32.
 static std::vector<GpuSetting> settingsFor(llvm::StringRef target) {
   std::vector<GpuSetting> settings = {{{Element::F16, 64}},
                                       {{Element::F16, 128}}};
@@ -99,11 +104,18 @@ static std::vector<GpuSetting> settingsFor(llvm::StringRef target) {
       "schedule.stages=3", "schedule.tile_n=64"};
   settings.push_back({{Element::BF16, 64}, "_pp", pingPong});
   settings.push_back({{Element::BF16, 128}, "_pp", pingPong});
+  settings.push_back({{Element::F32, 64}, "", {}, WideProducts::Bf16x3});
+  settings.push_back({{Element::F32, 128}, "", {}, WideProducts::Bf16x3});
+  settings.push_back({{Element::F32, 64},
+                      "_tf32",
+                      {"precision.operands=tf32"},
+                      WideProducts::Tf32});
   return settings;
 }
 
 /// The calls of one spec in one setting.
-static LogicalResult writeCalls(const RowCase &rowCase, Setting setting,
+static LogicalResult writeCalls(const RowCase &rowCase,
+                                const GpuSetting &setting,
                                 const std::string &text,
                                 const lowering::KernelInfo &kernel,
                                 llvm::StringRef folder) {
@@ -113,7 +125,7 @@ static LogicalResult writeCalls(const RowCase &rowCase, Setting setting,
     if (!rowCall.keep && !program)
       program.emplace(text, Program::Options());
     Truth truth = rowCall.keep ? uniformTruth(call, rowCall.keep, rowCall.shift)
-                               : program->evaluate(call);
+                               : program->evaluate(call, setting.products);
     CaseFile file = makeCase(call, truth, kernel);
     file.name = kernel.name + "." + rowCall.name;
     if (runtime::writeCase(folder.str(), file) != QM_OK) {

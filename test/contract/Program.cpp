@@ -151,22 +151,35 @@ static double farthest(llvm::ArrayRef<double> values,
   return result;
 }
 
-Truth Program::evaluate(const Call &call) const {
+Truth Program::evaluate(const Call &call,
+                        std::optional<reference::WideProducts> products) const {
   if (!parts->reference)
     return {};
   std::vector<reference::Argument> inputs = call.inputs();
   auto exact =
       parts->reference->evaluate(inputs, reference::Arithmetic::Double);
-  auto yardstick =
-      parts->reference->evaluate(inputs, reference::Arithmetic::InputRounded);
+  std::optional<reference::RoundedArguments> rounded;
+  if (products)
+    rounded.emplace(inputs, *products);
+  auto yardstick = parts->reference->evaluate(
+      rounded ? rounded->get() : llvm::ArrayRef(inputs),
+      reference::Arithmetic::InputRounded);
   // A small call may be exact in the yardstick by luck; the rounding of the
   // result itself is always allowed.
   Truth truth;
   truth.oAbsolute =
       2 * std::max(farthest(yardstick.o, exact.o),
                    unitRoundoff(call.o.view.dtype) * largest(exact.o));
-  truth.lseAbsolute = 2 * std::max(farthest(yardstick.lse, exact.lse),
-                                   0x1p-23 * std::max(1.0, largest(exact.lse)));
+  auto statistic = [](llvm::ArrayRef<double> rough,
+                      llvm::ArrayRef<double> right) {
+    return 2 * std::max(farthest(rough, right),
+                        0x1p-23 * std::max(1.0, largest(right)));
+  };
+  truth.lseAbsolute = statistic(yardstick.lse, exact.lse);
+  if (call.rowMax.memory) {
+    truth.rowMaxAbsolute = statistic(yardstick.rowMax, exact.rowMax);
+    truth.rowMax = std::move(exact.rowMax);
+  }
   truth.o = std::move(exact.o);
   truth.lse = std::move(exact.lse);
   return truth;
@@ -212,6 +225,8 @@ static void compare(const char *what, const Tensor &tensor,
 void qm::contract::expectNear(const Call &call, const Truth &truth) {
   compare("o", call.o, truth.o, truth.oAbsolute, truth.oRelative);
   compare("lse", call.lse, truth.lse, truth.lseAbsolute, 0);
+  if (call.rowMax.memory)
+    compare("row_max", call.rowMax, truth.rowMax, truth.rowMaxAbsolute, 0);
 }
 
 void qm::contract::expectFirstColumn(const Call &call,
@@ -238,4 +253,6 @@ void qm::contract::expectSameBits(const Call &a, const Call &b) {
   };
   EXPECT_EQ(bits(a.o), bits(b.o));
   EXPECT_EQ(bits(a.lse), bits(b.lse));
+  if (a.rowMax.memory && b.rowMax.memory)
+    EXPECT_EQ(bits(a.rowMax), bits(b.rowMax));
 }

@@ -1,6 +1,7 @@
 //===- Program.h - a C++ spec, compiled for this CPU ------------*- C++ -*-===//
 #pragma once
 
+#include "lowering/reference/OperandRounding.h"
 #include "test/contract/Call.h"
 
 #include <qm/attention.h>
@@ -24,7 +25,8 @@ std::string specText(const std::string &name, Element type, const Shape &shape,
 /// is exact, else the numerics contract.
 struct Truth {
   std::vector<double> o, lse;
-  double oAbsolute = 0, oRelative = 0, lseAbsolute = 0;
+  std::vector<double> rowMax; ///< where the call has room for it
+  double oAbsolute = 0, oRelative = 0, lseAbsolute = 0, rowMaxAbsolute = 0;
 };
 
 class Program {
@@ -44,8 +46,9 @@ public:
   void run(const Call &call, unsigned threads = 2) const;
 
   /// The truth in double precision; bounds are twice the error of an unfused
-  /// attention with f32 sums.
-  Truth evaluate(const Call &call) const;
+  /// attention with f32 sums, whose operands are rounded to `products`.
+  Truth evaluate(const Call &call,
+                 std::optional<reference::WideProducts> products = {}) const;
 
 private:
   struct Parts;
@@ -55,13 +58,13 @@ private:
 /// The largest relative error of rounding to `type`.
 double unitRoundoff(Element type);
 
-/// Compares O and lse with the truth; the first wrong element is named.
+/// Compares the outputs with the truth; the first wrong element is named.
 void expectNear(const Call &call, const Truth &truth);
 /// The f32 results of one batch entry and head, where all columns of O are the
 /// same: `o` and `lse` of each row, within a few roundings.
 void expectFirstColumn(const Call &call, const std::vector<double> &o,
                        const std::vector<double> &lse);
-/// O and lse of two calls have the same bits.
+/// The outputs of two calls have the same bits.
 void expectSameBits(const Call &a, const Call &b);
 
 } // namespace qm::contract

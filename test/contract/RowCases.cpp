@@ -100,8 +100,8 @@ Truth qm::contract::truthOf(const RowCall &rowCall, const Call &call,
 const std::vector<RowCase> &qm::contract::rowCases() {
   static const std::vector<RowCase> all = [] {
     std::vector<RowCase> list;
-    for (auto part :
-         {emptyRowCases, maskCases, lengthCases, headCases, sequenceCases})
+    for (auto part : {emptyRowCases, maskCases, lengthCases, headCases,
+                      sequenceCases, statisticCases, tokenCases})
       llvm::append_range(list, part());
     return list;
   }();

@@ -62,6 +62,8 @@ std::vector<RowCase> maskCases();
 std::vector<RowCase> lengthCases();
 std::vector<RowCase> headCases();
 std::vector<RowCase> sequenceCases();
+std::vector<RowCase> statisticCases();
+std::vector<RowCase> tokenCases();
 
 /// Mean of V and logarithm of the count over the kept keys, whose scores are
 /// all `shift`.
