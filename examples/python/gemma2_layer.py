@@ -34,20 +34,21 @@ class LocalAttention(torch.nn.Module):
         self.q, self.o = linear(HIDDEN, HEADS * WIDTH), linear(HEADS * WIDTH, HIDDEN)
         self.k, self.v = linear(HIDDEN, KV_HEADS * WIDTH), linear(HIDDEN, KV_HEADS * WIDTH)
 
-    def operands(self, x):
-        """Views [batch, heads, tokens, WIDTH] of what the projections write."""
-        return (p(x).view(*x.shape[:2], -1, WIDTH).transpose(1, 2) for p in (self.q, self.k, self.v))
-
-    def forward(self, x):
-        window = self.window
-
         def softcap(score, b, h, q_idx, kv_idx):
             return CAP * torch.tanh(score / CAP)
 
         def local(b, h, q_idx, kv_idx):  # the model's window counts the query itself
             return (q_idx >= kv_idx) & (q_idx - kv_idx < window)
 
-        y = flex_attention(*self.operands(x), softcap, mask_mod=local, scale=SCALE, enable_gqa=True)
+        # Made here and not in forward: torch.compile before 2.15 cannot look into functions that the compiled function makes.
+        self.softcap, self.local = softcap, local
+
+    def operands(self, x):
+        """Views [batch, heads, tokens, WIDTH] of what the projections write."""
+        return (p(x).view(*x.shape[:2], -1, WIDTH).transpose(1, 2) for p in (self.q, self.k, self.v))
+
+    def forward(self, x):
+        y = flex_attention(*self.operands(x), self.softcap, mask_mod=self.local, scale=SCALE, enable_gqa=True)
         return self.o(y.transpose(1, 2).flatten(2))
 
     def written_out(self, x, dtype):

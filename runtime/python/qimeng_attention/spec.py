@@ -104,8 +104,9 @@ class Spec:
         self.mask = self._trace_mask(mask)
         self.sink = self._trace_sink(sink)
         self._collect_arguments(arguments)
-        # The content without the places: what the code means, not where it stands.
-        self.content = Emitter(self, "attention", with_places=False).emit()
+        # The content without the places: what the code means, not where it stands. One line: it is an argument of PyTorch's operator,
+        # and Inductor cannot write longer strings.
+        self.content = " ".join(Emitter(self, "attention", with_places=False).emit().split())
         self.key = hashlib.sha256(self.content.encode()).hexdigest()[:16]
         self.name = name or f"attention_{self.key}"
         self._text = None

@@ -21,6 +21,7 @@ from qimeng_attention.torch import flex_attention, scaled_dot_product_attention
 warnings.filterwarnings("ignore", "flex_attention called without torch.compile")
 SLOPES = torch.tensor([0.5, 0.25, 0.125, 0.0625])
 WINDOW = 9
+VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
 
 
 def windowed(b, h, i, j):  # reads a number of its module
@@ -29,6 +30,10 @@ def windowed(b, h, i, j):  # reads a number of its module
 
 def biased(s, b, h, i, j):  # reads a tensor of its module
     return s + SLOPES[h] * (j - i)
+
+
+def biased_on_buffers(s, b, h, i, j):
+    return s + qa.where(i > j, h, 1)
 
 
 def tensors(heads=4, kv_heads=2, rows=50, keys=50, width=32, value_width=None, dtype=torch.float32, batch=2):
@@ -315,9 +320,20 @@ class Compiled(unittest.TestCase):
             torch.testing.assert_close(compiled(*arguments), function(*arguments))
         return compiled
 
+    def test_inductor(self):
+        def layer(q, k, v):
+            return flex_attention(q, k, v, biased, mask_mod=windowed)
+
+        with torch.no_grad():
+            compiled = torch.compile(layer, fullgraph=True)
+            torch.testing.assert_close(compiled(self.q, self.k, self.v), layer(self.q, self.k, self.v))
+        # Inductor writes arguments into comments of its code: a line break would end the comment.
+        self.assertNotIn("\n", qa.Spec(heads=4, head_dim=32, score_mod=biased_on_buffers).content)
+
     def test_functions_of_a_module(self):
         self.check(lambda q, k, v: flex_attention(q * 2, k, v, biased, mask_mod=windowed) + 1, self.q, self.k, self.v)
 
+    @unittest.skipIf(VERSION < (2, 15), "torch.compile of this version cannot look into functions that the compiled function makes")
     def test_functions_made_while_running(self):
         layer = Layer(7)
         compiled = self.check(layer, self.q, self.k, self.v)

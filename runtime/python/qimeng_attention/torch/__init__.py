@@ -6,6 +6,6 @@ torch.ops.qimeng.attention(q, k, v, captures, scalars, program) runs the program
 """
 
 from .functional import flex_attention, scaled_dot_product_attention
-from .operator import program_of
+from .operator import program_of, programs
 
-__all__ = ["flex_attention", "program_of", "scaled_dot_product_attention"]
+__all__ = ["flex_attention", "program_of", "programs", "scaled_dot_product_attention"]

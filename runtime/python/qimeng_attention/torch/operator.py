@@ -71,6 +71,13 @@ class _Program:
 _programs = {}
 
 
+def programs():
+    """What was traced in this process, for `qimeng_attention.build`: run a model on tensors of the device "meta" (nothing is computed
+    or compiled), build its programs into a library, and `register` that where the model runs.
+    """
+    return list(_programs.values())
+
+
 def program_of(text, spec=None):
     program = _programs.get(text)
     if program is None:

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""The PyTorch operators on a GPU: results, torch.compile, CUDA graphs, streams, and what a launch costs the host.
+
+usage: gpu_check.py --build LIBRARY [--arch LIST]     where qmc is: traces every case without running it and builds one library
+       gpu_check.py LIBRARY [--results FILE] [--only PART ...]  where the GPU is: LIBRARY is the libNAME.so, and no compiler is needed
+
+Needs PyTorch and an NVIDIA GPU; where there is none it says so and exits with 77. Every line is "ok" or "FAIL"; ends with a count.
+"""
+
+import argparse
+import datetime
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+try:
+    import torch
+    import torch.nn.functional as F
+except ImportError:
+    print("skipped: this Python has no PyTorch")
+    sys.exit(77)
+
+import qimeng_attention as qa
+from qimeng_attention.torch import flex_attention, program_of, programs, scaled_dot_product_attention
+
+WINDOW = 256
+DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
+
+
+def tensors(device, dtype="bf16", batch=2, heads=16, kv_heads=16, rows=1000, keys=1000, width=128, value_width=None):
+    def make(*shape):
+        return torch.randn(shape, device=device).to(DTYPES[dtype])
+
+    return make(batch, heads, rows, width), make(batch, kv_heads, keys, width), make(batch, kv_heads, keys, value_width or width)
+
+
+class Flex:
+    """Score and mask functions as a model writes them."""
+
+    def __init__(self, device):
+        self.slopes = 2.0 ** -torch.arange(1, 17, device=device).float()
+        self.ids = torch.arange(1000, device=device, dtype=torch.int32) // 170
+
+    def cases(self):
+        slopes, ids = self.slopes, self.ids
+
+        def softcap(s, b, h, i, j):
+            return 30 * torch.tanh(s / 30)
+
+        def window(b, h, i, j):
+            return (i >= j) & (i - j < WINDOW)
+
+        def alibi(s, b, h, i, j):
+            return s + slopes[h] * (j - i)
+
+        def document(b, h, i, j):
+            return (ids[i] == ids[j]) & (i >= j)
+
+        return {
+            "softcap and window": (softcap, window),
+            "alibi": (alibi, lambda b, h, i, j: i >= j),
+            "documents": (None, document),
+            "document scores": (alibi, document),
+        }
+
+
+def written_out(q, k, v, score_mod=None, mask_mod=None, scale=None, type=torch.float32):
+    """Unfused attention; probabilities are rounded to the input's type."""
+    group, at = q.shape[1] // k.shape[1], [torch.arange(n, device=q.device) for n in (q.shape[0], q.shape[1], q.shape[2], k.shape[2])]
+    grid = [x.view([-1 if n == axis else 1 for n in range(4)]) for axis, x in enumerate(at)]
+    wide = [x.to(type).repeat_interleave(g, 1) for x, g in ((q, 1), (k, group), (v, group))]
+    s = wide[0] @ wide[1].transpose(2, 3) * (1 / math.sqrt(q.shape[3]) if scale is None else scale)
+    s = s if score_mod is None else score_mod(s, *grid)
+    s = s if mask_mod is None else s.masked_fill(~mask_mod(*grid), -math.inf)
+    high = s.amax(-1, keepdim=True).clamp_min(-1e30)
+    p = (s - high).exp()
+    total = p.sum(-1, keepdim=True)
+    p = p if type == torch.float64 else p.to(q.dtype).to(type)
+    return torch.where(total > 0, p @ wide[2] / total, 0)
+
+
+class Check:
+    def __init__(self, device):
+        self.device = device
+        self.passed = self.failed = 0
+
+    @property
+    def runs(self):
+        return self.device != "meta"
+
+    def note(self, name, holds, detail=""):
+        self.passed, self.failed = self.passed + bool(holds), self.failed + (not holds)
+        print(f"{'ok  ' if holds else 'FAIL'} {name} {detail}", flush=True)
+
+    def agree(self, name, ours, *arguments, **options):
+        """The numerics contract: twice the error of unfused attention in the input type, or half an ulp of the result."""
+        if not self.runs:
+            return
+        truth = written_out(*arguments, **options, type=torch.float64)
+        yardstick = (written_out(*arguments, **options).to(ours.dtype).double() - truth).abs().max().item()
+        rounding = truth.abs().max().item() * torch.finfo(ours.dtype).eps / 2
+        error = (ours.double() - truth).abs().max().item()
+        self.note(name, error <= max(2 * yardstick, rounding), f"error {error:.1e}, yardstick {yardstick:.1e}")
+
+    def sdpa(self):
+        below = {"mask_mod": lambda b, h, i, j: i >= j}
+        for dtype in DTYPES:
+            for width in (64, 128):
+                for kv_heads in (16, 4):
+                    q, k, v = tensors(self.device, dtype, width=width, kv_heads=kv_heads)
+                    for causal in (False, True):
+                        ours = scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=True)
+                        name = f"sdpa {dtype} D {width} {16 // kv_heads} groups {'causal' if causal else 'full'}"
+                        self.agree(name, ours, q, k, v, **(below if causal else {}))
+        q, k, v = tensors(self.device, keys=777)
+        kept = torch.rand(2, 1, 1000, 777, device=self.device) < 0.5
+        self.agree("sdpa bool mask", scaled_dot_product_attention(q, k, v, kept), q, k, v, mask_mod=lambda b, h, i, j: kept[b, 0, i, j])
+        bias = torch.randn(16, 1000, 777, device=self.device)
+        self.agree("sdpa bias", scaled_dot_product_attention(q, k, v, bias), q, k, v, score_mod=lambda s, b, h, i, j: s + bias[h, i, j])
+        q, k, v = tensors(self.device, rows=1, keys=3000, kv_heads=4)
+        self.agree("sdpa decode", scaled_dot_product_attention(q, k, v, enable_gqa=True), q, k, v)
+        q, k, v = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in tensors(self.device))
+        self.agree("sdpa [B, S, H, D] in memory", scaled_dot_product_attention(q, k, v), q, k, v)
+
+    def flex(self):
+        for name, (score_mod, mask_mod) in Flex(self.device).cases().items():
+            q, k, v = tensors(self.device)
+            ours = flex_attention(q, k, v, score_mod, mask_mod=mask_mod)
+            self.agree(f"flex {name}", ours, q, k, v, score_mod=score_mod, mask_mod=mask_mod)
+            if self.runs:
+                # A compilation takes seconds: one with captured tensors in each mode, and one of each kind.
+                modes = {"softcap and window": ["default"], "document scores": ["default", "reduce-overhead"]}
+                for mode in modes.get(name, []):
+                    compiled = torch.compile(
+                        lambda q, k, v: flex_attention(q * 1, k, v, score_mod, mask_mod=mask_mod) * 1, fullgraph=True, mode=mode
+                    )
+                    for _ in range(3):
+                        got = compiled(q, k, v).clone()
+                    self.note(f"flex {name} under torch.compile, mode {mode}", torch.equal(got, ours))
+
+    def graphs_and_streams(self):
+        q, k, v = tensors(self.device)
+        program = qa.Spec(heads=16, head_dim=128, mask=qa.masks.causal("bottom_right"), return_lse=True)
+        text = program.content
+        program_of(text, program)
+        torch.ops.qimeng.attention(q, k, v, [], [], text)
+        if not self.runs:
+            return
+        expected, lse = torch.ops.qimeng.attention(q, k, v, [], [], text)
+        out, log = torch.empty_like(expected), torch.empty_like(lse)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            torch.ops.qimeng.attention_out(q, k, v, [], [], text, out, log)
+        first = q.clone()
+        graph.replay()
+        torch.cuda.synchronize()
+        self.note("CUDA graph", torch.equal(out, expected) and torch.equal(log, lse))
+        q.copy_(first.flip(2))
+        graph.replay()
+        self.note("CUDA graph with new contents", torch.equal(out, torch.ops.qimeng.attention(q, k, v, [], [], text)[0]))
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            late = torch.randn(4096, 4096, device="cuda")
+            for _ in range(20):
+                late = late @ late / 64
+            q.copy_(first)
+            got = torch.ops.qimeng.attention(q, k, v, [], [], text)[0]
+        torch.cuda.current_stream().wait_stream(stream)
+        self.note("another stream", torch.equal(got, expected))
+        spec = qa.attention(q, k, v, mask=qa.masks.causal("bottom_right"), return_lse=True)[0]
+        self.note("qimeng_attention.attention on CUDA tensors", torch.equal(spec, expected))
+
+    def other_libraries(self):
+        """Arrays that speak DLPack and nothing else of ours: CuPy's."""
+        spec = qa.Spec(heads=8, kv_heads=2, head_dim=64, dtype="f16", mask=qa.masks.causal("top_left"))
+        program_of(spec.content, spec)
+        if not self.runs:
+            return
+        try:
+            import cupy
+        except ImportError:
+            print("     no CuPy here")
+            return
+        q, k, v = tensors(self.device, "f16", heads=8, kv_heads=2, width=64)
+        theirs = [cupy.from_dlpack(x) for x in (q, k, v)]
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            o = qa.attention(*theirs, mask=qa.masks.causal("top_left"))
+            stream.synchronize()
+        self.note("the result is CuPy's", type(o) is cupy.ndarray)
+        ours = torch.from_dlpack(o)
+        self.agree("CuPy arrays on a stream of CuPy's", ours, q, k, v, mask_mod=lambda b, h, i, j: i >= j)
+
+    def costs(self):
+        """Host time of one call in microseconds, median of 2000 in batches that the GPU keeps up with."""
+        if not self.runs:
+            return {}
+        q, k, v = tensors(self.device, batch=1, rows=64, keys=64)
+        text = qa.Spec(heads=16, head_dim=128, mask=qa.masks.causal("bottom_right"), return_lse=True).content
+        kernel = qa.Spec(heads=16, head_dim=128, mask=qa.masks.causal("bottom_right"), return_lse=True).kernel("cuda")
+        out, lse = torch.ops.qimeng.attention(q, k, v, [], [], text)
+        kept = lambda b, h, i, j: i >= j  # noqa: E731
+        calls = {
+            "operator": lambda: torch.ops.qimeng.attention(q, k, v, [], [], text),
+            "operator, results given": lambda: torch.ops.qimeng.attention_out(q, k, v, [], [], text, out, lse),
+            "kernel object": lambda: kernel(q, k, v, out=out, lse=lse),
+            "flex_attention": lambda: flex_attention(q, k, v, mask_mod=kept, return_lse=True),
+            "scaled_dot_product_attention": lambda: scaled_dot_product_attention(q, k, v, is_causal=True),
+            "PyTorch's scaled_dot_product_attention": lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        }
+        costs = {}
+        with torch.inference_mode():
+            for name, call in calls.items():
+                call()
+                times = []
+                for _ in range(100):
+                    torch.cuda.synchronize()
+                    for _ in range(20):
+                        start = time.perf_counter()
+                        call()
+                        times.append((time.perf_counter() - start) * 1e6)
+                costs[name] = statistics.median(times)
+                print(f"     host time of a call: {name:40} {costs[name]:6.1f} us", flush=True)
+        return costs
+
+    def run(self, parts=("sdpa", "flex", "graphs_and_streams", "other_libraries")):
+        with torch.no_grad():
+            torch.manual_seed(0)
+            for part in parts:
+                getattr(self, part)()
+            return self.costs()
+
+
+def rows_of(costs):
+    def ask(field):
+        query = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits"]
+        return subprocess.run(query, capture_output=True, text=True).stdout.split("\n")[0].strip()
+
+    peer = costs.pop("PyTorch's scaled_dot_product_attention")
+    common = {
+        "suite": "python", "metric": "host time of a call", "unit": "us", "bar": None, "gpu": torch.cuda.get_device_name(),
+        "sm_mhz": int(ask("clocks.sm") or 0), "driver": ask("driver_version"), "date": datetime.date.today().isoformat(),
+    }  # fmt: skip
+    return [
+        {**common, "cell": name, "ours": round(cost, 1), "peers": {"torch sdpa": round(peer, 1)}, "ratio": round(cost / peer, 2)}
+        for name, cost in costs.items()
+    ]
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("library", type=pathlib.Path)
+    options.add_argument("--build", action="store_true")
+    options.add_argument("--arch", default="sm_80,sm_90a")
+    options.add_argument("--results", type=pathlib.Path)
+    options.add_argument("--only", nargs="*", help="sdpa, flex, graphs_and_streams, other_libraries")
+    options = options.parse_args()
+    if options.build:
+        Check("meta").run()
+        kernel = qa.Spec(heads=16, head_dim=128, mask=qa.masks.causal("bottom_right"), return_lse=True)
+        print(f"{len(programs())} programs; {kernel.name} for the costs is one: {kernel.name in [p.name for p in programs()]}")
+        print(qa.build(programs(), options.library, options.arch.split(",")))
+        return 0
+    if not torch.cuda.is_available():
+        print("skipped: there is no GPU")
+        return 77
+    qa.register(options.library)
+    check = Check("cuda")
+    costs = check.run(options.only) if options.only else check.run()
+    if options.results:
+        options.results.write_text(json.dumps(rows_of(costs), indent=1) + "\n")
+    print(f"{check.passed} passed, {check.failed} failed")
+    return 1 if check.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
