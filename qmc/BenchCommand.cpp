@@ -217,7 +217,7 @@ LogicalResult Bench::timeItem(const Item &item, const TargetInfo &target,
   if (failed(timing))
     return failure();
   double flops = item.of ? item.of->flops() : 0;
-  if (!item.of) {
+  if (flops == 0) {
     auto counts = reference->countBlocks(data->inputs(), 128, 128);
     flops = 2.0 * counts.keptPairs *
             (std::get<TensorView>(data->inputs()[0]).extents[3] +

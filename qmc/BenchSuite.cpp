@@ -1,5 +1,6 @@
 //===- BenchSuite.cpp - lists of cells to measure -------------------------===//
 #include "qmc/BenchSuite.h"
+#include "qmc/BenchMasks.h"
 #include "qmc/Console.h"
 #include "qmc/NearestName.h"
 
@@ -44,6 +45,7 @@ private:
                            int64_t &value);
   LogicalResult readWord(const llvm::json::Object &object, StringRef key,
                          ArrayRef<StringRef> known, std::string &value);
+  LogicalResult readMask(const llvm::json::Object &object, std::string &mask);
   LogicalResult flaw(const llvm::Twine &why) {
     return badSuite(origin, "cell " + llvm::Twine(number) + ": " + why,
                     "`qmc explain QM0024` shows the format");
@@ -72,10 +74,19 @@ LogicalResult Reader::readWord(const llvm::json::Object &object, StringRef key,
   return success();
 }
 
+LogicalResult Reader::readMask(const llvm::json::Object &object,
+                               std::string &mask) {
+  std::optional<StringRef> name = object.getString("mask");
+  if (!name || !isBenchMask(*name))
+    return flaw("'mask' must be one of " + benchMaskNames());
+  mask = name->str();
+  return success();
+}
+
 LogicalResult Reader::readCell(const llvm::json::Object &object,
                                BenchCell &cell) {
   if (failed(readWord(object, "dtype", {"f16", "bf16", "f32"}, cell.dtype)) ||
-      failed(readWord(object, "mask", {"full", "causal"}, cell.mask)) ||
+      failed(readMask(object, cell.mask)) ||
       failed(readExtent(object, "batch", cell.batch)) ||
       failed(readExtent(object, "heads", cell.heads)) ||
       failed(readExtent(object, "kv_heads", cell.kvHeads)) ||
@@ -130,6 +141,8 @@ std::string BenchCell::kernel() const {
 }
 
 double BenchCell::flops() const {
+  if (mask != "full" && mask != "causal")
+    return 0;
   return 4.0 * batch * heads * sq * skv * headDim *
          (mask == "causal" ? 0.5 : 1);
 }
@@ -195,25 +208,10 @@ FailureOr<BenchSuite> BenchSuite::load(StringRef nameOrFile) {
 }
 
 std::string BenchSuite::specText() const {
-  constexpr const char *causal = R"(mask (%b, %h, %i, %j) {
-    %keep = arith.cmpi sge, %i, %j : i32
-    attn.yield %keep : i1
-  } )";
   std::string text;
   std::set<std::string> made;
-  for (const BenchCell &cell : cells) {
-    if (!made.insert(cell.kernel()).second)
-      continue;
-    std::string q = formatv("tensor<?x{0}x?x{1}x{2}>", cell.heads, cell.headDim,
-                            cell.dtype);
-    std::string kv = formatv("tensor<?x{0}x?x{1}x{2}>", cell.kvHeads,
-                             cell.headDim, cell.dtype);
-    text += formatv("func.func @{0}(%q: {1}, %k: {2}, %v: {2}) -> {1} {{\n"
-                    "  %o = attn.attention q(%q) k(%k) v(%v) {3}: {1}, {2}, "
-                    "{2} -> {1}\n"
-                    "  return %o : {1}\n"
-                    "}\n",
-                    cell.kernel(), q, kv, cell.mask == "causal" ? causal : "");
-  }
+  for (const BenchCell &cell : cells)
+    if (made.insert(cell.kernel()).second)
+      text += benchSpecText(cell);
   return text;
 }

@@ -18,7 +18,8 @@ namespace qm::driver {
 
 /// One call to time.
 struct BenchCell {
-  std::string dtype, mask; ///< "f16", "bf16", "f32"; "full", "causal"
+  std::string dtype; ///< "f16", "bf16", "f32"
+  std::string mask;  ///< "full", "causal", or another of BenchMasks.h
   int64_t batch, heads, kvHeads, sq, skv, headDim;
   std::map<std::string, double> bars; ///< least ratio to the peer, by target
 
@@ -28,7 +29,8 @@ struct BenchCell {
   /// one.
   std::string kernel() const;
   /// 2 * B * Hq * Sq * Skv * (D + D), half of it if the mask is causal: the
-  /// convention of published figures.
+  /// convention of published figures. 0 for other masks: their pairs have to be
+  /// counted.
   double flops() const;
   llvm::json::Object toJson() const;
 };

@@ -143,8 +143,7 @@ LogicalResult qm::contract::writeGpuCases(llvm::StringRef folder,
   test::KernelCompiler compiler;
   std::vector<lowering::KernelInfo> kernels;
   for (const RowCase &rowCase : rowCases()) {
-    if (!llvm::StringRef(rowCase.name).starts_with(prefix) ||
-        (rowCase.hasLengths && target == "sm_90a"))
+    if (!llvm::StringRef(rowCase.name).starts_with(prefix))
       continue;
     for (const GpuSetting &setting : settingsFor(target)) {
       // A case with head dims of its own runs once a type.

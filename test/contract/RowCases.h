@@ -43,7 +43,6 @@ struct RowCase {
   std::vector<RowCall> calls = {};
   /// Head dims of q and k and of v that the report is about; 0: the setting's.
   int64_t headDim = 0, valueDim = 0;
-  bool hasLengths = false; ///< packed or padded: not on sm_90a
 
   Shape shape(Setting setting) const;
 };

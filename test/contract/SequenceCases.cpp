@@ -196,11 +196,7 @@ static RowCase paddedBatch(bool masked) {
 }
 
 std::vector<RowCase> qm::contract::sequenceCases() {
-  std::vector<RowCase> cases = {emptySequences(),      bottomRight(),
-                                relativeCoordinates(), manyDocuments(),
-                                withoutMask(),         paddedBatch(false),
-                                paddedBatch(true)};
-  for (RowCase &rowCase : cases)
-    rowCase.hasLengths = true;
-  return cases;
+  return {emptySequences(), bottomRight(), relativeCoordinates(),
+          manyDocuments(),  withoutMask(), paddedBatch(false),
+          paddedBatch(true)};
 }
