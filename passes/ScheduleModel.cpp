@@ -87,14 +87,13 @@ static Schedule proposeCpu(const TargetInfo &target) {
 }
 
 /// Ping-pong: 256 query rows, two groups of four warps in turns. It beats two
-/// loose CTAs where tiles are long and equal, that is without a mask, up to
-/// head dim 96; beyond, the two are equal for long sequences and the ring is
-/// better for short ones. Under a mask ping-pong wins for long sequences only
-/// (16 thousand keys), which is known at run time: there the ring is the safe
-/// choice. lowering/sm80/README.md has the numbers.
+/// loose CTAs where tiles are long and equal, that is without a mask, as long
+/// as 32 rows a warp fit the registers. Under a mask ping-pong wins for long
+/// sequences only (16 thousand keys), which is known at run time: there the
+/// ring is the safe choice. lowering/sm80/README.md has the numbers.
 static std::optional<Schedule> proposePingPong(attn::KernelOp kernel,
                                                const TargetInfo &target) {
-  constexpr int64_t widest = 96;
+  constexpr int64_t widest = 128;
   if (!kernel.getKeyBlocks().getClassify().empty() || hasWideOperands(kernel) ||
       std::max(getHeadDim(kernel), getValueHeadDim(kernel)) > widest)
     return std::nullopt;
@@ -111,8 +110,8 @@ static std::optional<Schedule> proposePingPong(attn::KernelOp kernel,
 
 /// The ring: 32 query rows a warp, so that one fragment of K or V feeds two
 /// products (16 where the accumulator is wide), and the first of these that
-/// leaves eight warps on a multiprocessor, else the most that fit. Without a
-/// mask the third stage pays.
+/// leaves eight warps on a multiprocessor, else the most that fit; a third
+/// stage where it costs no warps.
 static Schedule proposeRing(attn::KernelOp kernel, const TargetInfo &target) {
   constexpr int64_t enoughWarps = 8;
   struct Candidate {
@@ -137,7 +136,7 @@ static Schedule proposeRing(attn::KernelOp kernel, const TargetInfo &target) {
       most = warps;
     }
   }
-  if (most > 0 && kernel.getKeyBlocks().getClassify().empty()) {
+  if (most > 0) {
     Schedule deeper = best;
     deeper.stages = 3;
     if (residentWarps(deeper) == most)

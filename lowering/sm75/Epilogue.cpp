@@ -27,8 +27,7 @@ static Scales mergeStatistics(KernelState &state, SoftmaxStatistics &statistics,
   for (auto [row, max] : llvm::enumerate(statistics.max.values)) {
     Value both = arith::MinNumFOp::create(b, max, otherMax[row]);
     auto scale = [&](Value from) {
-      return nvvm::exp2Approx(
-          b, arith::SubFOp::create(b, guarded(state, both), from));
+      return nvvm::exp2Approx(b, arith::SubFOp::create(b, both, from));
     };
     Value own = scale(max), other = scale(otherMax[row]);
     Value &sum = statistics.sum.values[row];

@@ -153,7 +153,7 @@ FailureOr<Plan> qm::sm75::getPlan(attn::KernelOp kernel) {
       failed(checkHeadDim(kernel, "value", plan.valueDim)) ||
       failed(readSchedule(kernel, plan)) || failed(checkFit(kernel, plan)))
     return failure();
-  plan.queryInRegisters =
-      plan.arrayRegisters(/*withQuery=*/true) <= residentQueryLimit;
+  if (plan.arrayRegisters(/*withQuery=*/true) <= residentQueryLimit)
+    plan.residentQuerySteps = plan.columnSteps();
   return plan;
 }

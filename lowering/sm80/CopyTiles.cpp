@@ -29,6 +29,30 @@ TileSource::TileSource(KernelState &state, attn::LoadTileOp load, int64_t rows)
   holdsKeys = isa<attn::KeyBlocksOp>(load->getParentOp());
   base =
       state.rowAddress(tensor, load.getBatch(), load.getHead(), {}, holdsKeys);
+  if (!state.plan.keepsCopyAddresses)
+    return;
+  Int thread = state.thread.index;
+  own = {base + (rowOffset(copyRow(thread)) +
+                 (copyChunk(thread) * chunkBytes).wide()),
+         threadOffset(thread)};
+}
+
+/// Bytes from row 0 to `row`. Rows are fewer than 2^31, twice their number is
+/// unsigned.
+Int TileSource::rowOffset(Int row) const {
+  LocBuilder &b = state.b;
+  Int twice(b, arith::ExtUIOp::create(b, b.getI64Type(), row * 2));
+  Int halves = twice * state.arguments.stride(tensor, 2);
+  return state.plan.elementBytes() == 2
+             ? halves
+             : halves * (state.plan.elementBytes() / 2);
+}
+
+/// Shared address of the thread's first chunk in a tile at the start of shared
+/// memory.
+Int TileSource::threadOffset(Int thread) const {
+  return state.shared +
+         chunkOffset(copyRow(thread), copyChunk(thread), rowBytesFor(columns));
 }
 
 Int TileSource::end() const {
@@ -54,9 +78,8 @@ unsigned TileSource::Copy::size() const {
 }
 
 Int TileSource::Copy::sharedAddress(Int thread) const {
-  return place.base(source->state.shared +
-                    chunkOffset(copyRow(thread), copyChunk(thread),
-                                rowBytesFor(source->columns)));
+  return place.base(source->own ? source->own->shared
+                                : source->threadOffset(thread));
 }
 
 /// The half row of chunk `i` and the tile's row of thread 0.
@@ -86,37 +109,64 @@ bool TileSource::Copy::hasWholeRows() const {
   return source->columns % halfRowColumns == 0;
 }
 
+/// Address of the thread's first chunk in the tile that begins with `firstRow`.
+Int TileSource::globalAddress(Int thread, Int firstRow) const {
+  LocBuilder &b = state.b;
+  Int address, row = firstRow;
+  if (own) {
+    address = own->global;
+  } else {
+    address =
+        base ? base : Int(b, nvvm::loadShared64(b, state.shared, *baseOffset));
+    address = address + (copyChunk(thread) * chunkBytes).wide();
+    row = firstRow + copyRow(thread);
+  }
+  return address + rowOffset(row);
+}
+
+void TileSource::beginWalk(Int firstRow) {
+  Int thread = own ? state.thread.index : readThread(state.b, true).index;
+  walk = globalAddress(thread, firstRow);
+}
+
+/// `copyRows` rows further.
+Int TileSource::advance(Int global) const {
+  // Opaque: LLVM would keep a register for each multiple of the stride.
+  return {state.b,
+          nvvm::opaqueMulAdd(state.b, state.arguments.stride(tensor, 2),
+                             state.plan.elementBytes() * state.plan.copyRows(),
+                             global)};
+}
+
 TileSource::Chunk TileSource::Copy::at(unsigned i) {
   KernelState &state = source->state;
   LocBuilder &b = state.b;
-  Int stride = state.arguments.stride(source->tensor, 2);
+  auto [half, row] = halfAndRow(state, source->columns, i);
   if (i == 0) {
-    Int base = source->base;
-    if (!base)
-      base = {b, nvvm::loadShared64(b, state.shared, *source->baseOffset)};
     // The thread's part is formed anew for every tile: kept, it would take
     // registers through the products.
-    thread = readThread(b, /*again=*/true).index;
-    Int row = copyRow(thread), chunk = copyChunk(thread);
-    row = firstRow + row;
-    rowsLeft = source->end() - row;
-    global = {b, nvvm::opaqueMulAdd(b, row.wide() * stride,
-                                    state.plan.elementBytes(),
-                                    (chunk * chunkBytes).wide() + base)};
+    thread =
+        source->own ? state.thread.index : readThread(b, /*again=*/true).index;
+    global = walking ? walking->walk : source->globalAddress(thread, firstRow);
+    if (!hasAllRows)
+      rowsLeft = source->end() - (firstRow + copyRow(thread));
+  } else if (half == 0) {
+    global = source->advance(global);
   }
-  auto [half, row] = halfAndRow(state, source->columns, i);
-  if (i != 0 && half == 0)
-    global = {
-        b, nvvm::opaqueMulAdd(b, stride,
-                              state.plan.elementBytes() * state.plan.copyRows(),
-                              global)};
-  Value exists = Int::constant(b, row).lessThan(rowsLeft);
+  if (walking && i + 1 == size())
+    walking->walk = source->advance(global);
+  Value exists;
+  if (!hasAllRows)
+    exists = Int::constant(b, row).lessThan(rowsLeft);
   // A chunk that only pads the row to 16 columns is zeros.
   int64_t before = half * (halfRowColumns / 8);
   int64_t real = source->realChunks - before;
   if (real < std::min<int64_t>(rowChunks(source->columns) - before,
-                               halfRowColumns / 8))
-    exists = arith::AndIOp::create(b, exists, copyChunk(thread).lessThan(real));
+                               halfRowColumns / 8)) {
+    Value isReal = copyChunk(thread).lessThan(real);
+    exists =
+        exists ? arith::AndIOp::create(b, exists, isReal).getResult() : isReal;
+  }
   return {global, half * halfRowBytes, exists};
 }
 
@@ -125,11 +175,18 @@ void TileSource::Copy::issue(unsigned i) {
   Chunk chunk = at(i);
   if (i == 0)
     sharedBase = sharedAddress(thread);
-  Value bytes = arith::SelectOp::create(
-      b, chunk.exists, Int::constant(b, chunkBytes), Int::constant(b, 0));
+  Value bytes;
+  if (chunk.exists)
+    bytes = arith::SelectOp::create(
+        b, chunk.exists, Int::constant(b, chunkBytes), Int::constant(b, 0));
   Target to = target(i, thread);
+  Value takesPart = to.takesPart;
+  if (takesPart && predicate)
+    takesPart = arith::AndIOp::create(b, takesPart, predicate);
+  else if (predicate)
+    takesPart = predicate;
   nvvm::cpAsync16(b, sharedBase, to.offset, chunk.global, chunk.globalOffset,
-                  bytes, to.takesPart);
+                  bytes, takesPart);
 }
 
 void TileSource::Copy::issueAll() {
@@ -209,9 +266,11 @@ TileRing::Visible TileRing::acquire(unsigned index, Int firstKey,
   unsigned ahead = state.plan.stages - 1;
   SharedPlace place = slot(from), target = slot(from + ahead);
   unsigned tile = index + ahead;
+  bool ofNext = tile >= sources.size();
   TileSource::Copy copy(sources[tile % sources.size()],
-                        tile < sources.size() ? firstKey : nextFirstKey,
-                        target);
+                        ofNext ? nextFirstKey : firstKey, target);
+  if (inRun)
+    copy.ofWholeTile(ofNext ? nextExists : Value());
   if (current)
     current = slot(1).dynamic;
   return {place, [this, copy](unsigned group) mutable {

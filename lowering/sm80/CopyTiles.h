@@ -22,11 +22,19 @@ public:
   /// no register any more.
   void releaseBase();
 
+  /// A walk: tiles one after the other from `firstRow` on, all of whose rows
+  /// are there, found by an address that is carried from one to the next.
+  void beginWalk(Int firstRow);
+  void endWalk() { walk = {}; }
+  Int getWalk() const { return walk; }
+  void setWalk(Int address) { walk = address; }
+
   /// One copy of a thread, 16 bytes: where it comes from, and where it goes.
   struct Chunk {
     Int global; ///< address, with the offset
     int64_t globalOffset;
-    mlir::Value exists; ///< i1: in the tensor; else it is zeros
+    mlir::Value exists; ///< i1: in the tensor, else it is zeros; null:
+                        ///< certainly
   };
   struct Target {
     int64_t offset;        ///< from Copy::sharedAddress
@@ -39,6 +47,16 @@ public:
   public:
     Copy(const TileSource &source, Int firstRow, SharedPlace place)
         : source(&source), firstRow(firstRow), place(place) {}
+    /// The next tile of the walk of `source`.
+    Copy(TileSource &source, SharedPlace place)
+        : source(&source), walking(&source), place(place), hasAllRows(true) {}
+    /// Every row of the tile is there. With a predicate (i1, null: true) the
+    /// tile is copied only where it holds.
+    Copy &ofWholeTile(mlir::Value predicate) {
+      hasAllRows = true;
+      this->predicate = predicate;
+      return *this;
+    }
     unsigned size() const;
     void issue(unsigned i);
     void issueAll();
@@ -57,14 +75,21 @@ public:
 
   private:
     const TileSource *source;
+    TileSource *walking = nullptr;
     Int firstRow;
     SharedPlace place;
+    bool hasAllRows = false;
+    mlir::Value predicate;
     Int thread, global, rowsLeft, sharedBase;
   };
 
 private:
   /// The first row that is not read.
   Int end() const;
+  Int rowOffset(Int row) const;
+  Int threadOffset(Int thread) const;
+  Int globalAddress(Int thread, Int firstRow) const;
+  Int advance(Int global) const;
 
   KernelState &state;
   mlir::Value tensor;
@@ -73,6 +98,12 @@ private:
   bool holdsKeys;        ///< of the loop over key blocks: read up to its bounds
   Int base; ///< i64 address of the sequence's first row; null: in shared memory
   std::optional<int64_t> baseOffset;
+  /// The thread's part of every address, where there are registers for it.
+  struct Own {
+    Int global, shared;
+  };
+  std::optional<Own> own;
+  Int walk; ///< address of the thread's part of the next tile
 };
 
 /// After the loop: the query rows of a warp may be overwritten. It stages its
@@ -93,6 +124,8 @@ public:
   void waitForFirst() override;
   llvm::SmallVector<mlir::Value> carried() const override;
   void setCarried(mlir::ValueRange values) override;
+  void beginRun(Int) override { inRun = true; }
+  void endRun() override { inRun = false; }
   Visible acquire(unsigned index, Int firstKey, Int nextFirstKey) override;
   void finish() override;
 
@@ -101,6 +134,7 @@ private:
 
   KernelState &state;
   llvm::SmallVector<TileSource> sources;
+  bool inRun = false;
   Int current; ///< stages = 3: bytes of the slot of the next tile to use, after
                ///< slot 0
 };

@@ -21,8 +21,8 @@ static Value addSink(KernelState &state, Value sink, Value &negativeMax,
   Value logit =
       arith::MulFOp::create(b, sink, state.f32(std::numbers::log2e_v<float>));
   Value before = negativeMax;
-  negativeMax = guarded(state, arith::MinNumFOp::create(
-                                   b, before, arith::NegFOp::create(b, logit)));
+  negativeMax =
+      arith::MinNumFOp::create(b, before, arith::NegFOp::create(b, logit));
   Value alpha =
       nvvm::exp2Approx(b, arith::SubFOp::create(b, negativeMax, before));
   Value own = nvvm::exp2Approx(b, arith::AddFOp::create(b, logit, negativeMax));
@@ -32,10 +32,15 @@ static Value addSink(KernelState &state, Value sink, Value &negativeMax,
 
 Rows qm::sm80::naturalMax(KernelState &state,
                           const SoftmaxStatistics &statistics) {
+  LocBuilder &b = state.b;
   Rows rows;
-  for (Value negativeMax : statistics.max.values)
-    rows.values.push_back(
-        arith::MulFOp::create(state.b, negativeMax, state.f32(-float(M_LN2))));
+  for (Value negativeMax : statistics.max.values) {
+    Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
+                                       negativeMax, state.f32(unseen));
+    Value max = arith::MulFOp::create(b, negativeMax, state.f32(-float(M_LN2)));
+    rows.values.push_back(arith::SelectOp::create(
+        b, none, state.f32(-std::numeric_limits<float>::infinity()), max));
+  }
   return rows;
 }
 

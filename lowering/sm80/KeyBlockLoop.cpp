@@ -27,8 +27,8 @@ FailureOr<Fragment> KernelEmitter::spread(attn::KeyBlocksOp loop,
   for (Operation *user : carried.getUsers()) {
     if (auto softmax = dyn_cast<attn::OnlineSoftmaxOp>(user)) {
       if (softmax.getMax() == carried)
-        return Fragment(
-            rows(-exponentFactor(softmax.getExp2Scale()) * filled->value));
+        return Fragment(rows(std::min(
+            -exponentFactor(softmax.getExp2Scale()) * filled->value, unseen)));
       // Every lane of a row has its own part of the sum.
       if (softmax.getSum() == carried && filled->value == 0.0f)
         return Fragment(rows(0.0f));
@@ -227,29 +227,75 @@ LogicalResult KernelEmitter::emitStep(attn::KeyBlocksOp loop,
 LogicalResult KernelEmitter::emitRing(attn::KeyBlocksOp loop) {
   KeyBlockList blocks(state, loop);
   position = blocks.start();
-  block = blocks.next(nullptr, position);
+  bool lastFirst = blocks.canTakeLastFirst();
+  block = lastFirst ? blocks.last() : blocks.next(nullptr, position);
   supply->start(block.firstKey);
-  if (plan.queryInRegisters) {
+  if (plan.residentQuerySteps) {
     supply->waitForFirst();
     query->load();
   }
-  auto exists = [&]() { return blockExists(); };
+  if (lastFirst)
+    return emitLastAndRest(loop, blocks);
   auto step = [&]() { return emitStep(loop, blocks); };
-  if (plan.oneLoop || !blocks.hasFullBlocks())
-    return emitWhile(loop, exists, step);
-  // Runs of full blocks have a loop of their own: without a branch over the
-  // mask in it, ptxas overlaps the end of one product with the softmax and the
-  // next.
-  auto full = [&]() -> Value {
-    return arith::AndIOp::create(b, blockExists(), block.full);
-  };
-  return emitWhile(loop, exists, [&]() -> LogicalResult {
-    blockIsFull = true;
-    if (failed(emitWhile(loop, full, step)))
-      return failure();
-    blockIsFull = false;
-    return emitWhere(loop, blockExists(), step, [] {});
-  });
+  return emitWhile(
+      loop, [&]() { return blockExists(); },
+      [&]() -> LogicalResult {
+        if (!plan.oneLoop && blocks.hasFullBlocks() &&
+            failed(emitRun(loop, blocks)))
+          return failure();
+        return step();
+      });
+}
+
+/// Without a mask: the last block, which alone may be ragged, then the others,
+/// in whose loop there is no code for absent keys.
+LogicalResult KernelEmitter::emitLastAndRest(attn::KeyBlocksOp loop,
+                                             KeyBlockList &blocks) {
+  Int end = block.firstKey;
+  nextBlock = blocks.next(nullptr, position);
+  KeyBlock first = nextBlock;
+  if (failed(emitBody(loop)))
+    return failure();
+  block = first;
+  blockIsFull = true;
+  supply->beginRun(block.firstKey + plan.tileN);
+  LogicalResult result = emitWhile(
+      loop, [&]() { return block.firstKey.lessThan(end); },
+      [&]() -> LogicalResult {
+        KeyBlock next = blocks.nextOfRun(block);
+        nextBlock = next;
+        supply->expectNext(next.firstKey.lessThan(end));
+        if (failed(emitBody(loop)))
+          return failure();
+        block = next;
+        return success();
+      });
+  supply->endRun();
+  return result;
+}
+
+/// A run of full blocks up to its last, which looks for the next run. Without
+/// the branch over the mask, the list and the ends of tensors, ptxas overlaps
+/// the end of one product with the softmax and the next.
+LogicalResult KernelEmitter::emitRun(attn::KeyBlocksOp loop,
+                                     KeyBlockList &blocks) {
+  Int last = blocks.lastOfRun(block, position);
+  blockIsFull = true;
+  supply->beginRun(block.firstKey + plan.tileN);
+  LogicalResult result = emitWhile(
+      loop, [&]() { return block.firstKey.lessThan(last); },
+      [&]() -> LogicalResult {
+        nextBlock = blocks.nextOfRun(block);
+        KeyBlock next = nextBlock;
+        if (failed(emitBody(loop)))
+          return failure();
+        block = next;
+        return success();
+      });
+  blockIsFull = false;
+  supply->endRun();
+  blocks.endRun(block, position);
+  return result;
 }
 
 LogicalResult KernelEmitter::emit(attn::KeyBlocksOp loop) {

@@ -92,12 +92,14 @@ std::pair<Value, Value> KeyBlockList::classify(Int base) {
   LocBuilder &b = state.b;
   const Plan &plan = state.plan;
   Int keys = state.arguments.extentOfCall(attn::Extent::Key);
-  Int firstKey = (base + state.thread.lane) * plan.tileN;
+  // Read again, here and below: it need not live through the products.
+  Int lane = readThread(b, /*again=*/true).lane;
+  Int firstKey = (base + lane) * plan.tileN;
   Int lastKey = (firstKey + plan.tileN).min(keys) - 1;
   auto [firstRow, lastRow] = rows();
   SmallVector<Value> kinds =
       region->emit(b, {firstRow, lastRow, firstKey, lastKey}, 0, 0);
-  Value exists = (base + state.thread.lane).lessThan(end);
+  Value exists = (base + lane).lessThan(end);
   Value needed = arith::AndIOp::create(b, kinds[0], exists);
   Value whole = arith::AndIOp::create(b, isWhole(firstKey), needed);
   Value full = arith::AndIOp::create(b, kinds[1], whole);
@@ -117,7 +119,9 @@ Value KeyBlockList::seenByWarp(const KeyBlock &block) {
   const Plan &plan = state.plan;
   if (!region)
     return {};
-  Int firstRow = state.tile.row + state.rowWarp(state.thread) * plan.warpRows();
+  Thread thread = readThread(b, /*again=*/true);
+  thread.warp = {b, nvvm::broadcastLane0(b, thread.warp)};
+  Int firstRow = state.tile.row + state.rowWarp(thread) * plan.warpRows();
   Int lastRow = (firstRow + plan.warpRows())
                     .min(state.arguments.extentOfCall(attn::Extent::Query)) -
                 1;
@@ -177,4 +181,33 @@ KeyBlock KeyBlockList::next(const KeyBlock *previous,
   position[0] = needed & (needed - 1);
   position[1] = full;
   return {firstKey, fullBit.equals(1)};
+}
+
+Int KeyBlockList::lastOfRun(const KeyBlock &block,
+                            ArrayRef<Value> position) const {
+  LocBuilder &b = state.b;
+  int64_t tileN = state.plan.tileN;
+  // Blocks of the chunk after this one that are needed and full: a run of ones
+  // from bit 0 on. The highest bit is 0.
+  Int bit = block.firstKey / tileN % lanes;
+  Int after = ((Int(b, position[0]) & Int(b, position[1])) >> bit) >> 1;
+  Int count(b, math::CountTrailingZerosOp::create(b, after ^ int64_t(-1)));
+  Int last = block.firstKey + count * tileN;
+  return {b, arith::SelectOp::create(b, block.full, last, block.firstKey)};
+}
+
+KeyBlock KeyBlockList::nextOfRun(const KeyBlock &block) const {
+  LocBuilder &b = state.b;
+  // Opaque: LLVM would make induction variables of the addresses.
+  return {{b, nvvm::opaqueAdd(b, block.firstKey,
+                              Int::constant(b, state.plan.tileN))},
+          arith::ConstantIntOp::create(b, b.getI1Type(), 1)};
+}
+
+void KeyBlockList::endRun(KeyBlock &block,
+                          SmallVectorImpl<Value> &position) const {
+  LocBuilder &b = state.b;
+  Int bit = block.firstKey / state.plan.tileN % lanes;
+  block.full = ((Int(b, position[1]) >> bit) & 1).equals(1);
+  position[0] = Int(b, position[0]) & (Int::constant(b, -2) << bit);
 }

@@ -31,6 +31,17 @@ public:
   KeyBlock next(const KeyBlock *previous,
                 llvm::SmallVectorImpl<mlir::Value> &position);
 
+  /// The first key of the last block of the run of full blocks, one after the
+  /// other, that begins with `block`; its own first key if it is not full.
+  Int lastOfRun(const KeyBlock &block,
+                llvm::ArrayRef<mlir::Value> position) const;
+  /// The block after one of a run that is not its last.
+  KeyBlock nextOfRun(const KeyBlock &block) const;
+  /// At `block`, the last of a run: whether it is full, and the position after
+  /// it, when that before the run is `position`.
+  void endRun(KeyBlock &block,
+              llvm::SmallVectorImpl<mlir::Value> &position) const;
+
   /// i1: some row of the warp may keep a key of the block. Null: not known to
   /// be worth asking.
   mlir::Value seenByWarp(const KeyBlock &block);

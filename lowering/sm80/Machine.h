@@ -36,6 +36,14 @@ public:
   virtual llvm::SmallVector<mlir::Value> carried() const { return {}; }
   virtual void setCarried(mlir::ValueRange) {}
 
+  /// A run: from now on blocks follow one another and have all their keys, and
+  /// so has the one after each.
+  virtual void beginRun(Int /*nextFirstKey*/) {}
+  virtual void endRun() {}
+  /// In a run, before the tiles of a block are asked for: i1, whether there is
+  /// a block after it; null: there is.
+  void expectNext(mlir::Value exists) { nextExists = exists; }
+
   /// A tile that all threads may read, and the copies to issue meanwhile: call
   /// `hook(g)` after the g-th group of mma.
   struct Visible {
@@ -47,6 +55,9 @@ public:
   /// After the loop: every copy has landed and every warp is done with the
   /// query tile.
   virtual void finish() = 0;
+
+protected:
+  mlir::Value nextExists;
 };
 
 class Machine {

@@ -47,14 +47,41 @@ Value PingPong::isSecondGroup() {
   return Int::constant(state.b, warps).atMost(state.thread.warp);
 }
 
-SmallVector<TileSource::Copy, 2> PingPong::copies(Int firstKey,
-                                                  Int slot) const {
+SmallVector<TileSource::Copy, 2> PingPong::copies(Int firstKey, Int slot) {
   SmallVector<TileSource::Copy, 2> result;
-  for (auto [index, source] : llvm::enumerate(sources))
-    result.emplace_back(
-        source, firstKey,
-        SharedPlace{state.plan.slotOffset(index * blockSlots), slot});
+  for (auto [index, source] : llvm::enumerate(sources)) {
+    SharedPlace place{state.plan.slotOffset(index * blockSlots), slot};
+    if (source.getWalk())
+      result.push_back(TileSource::Copy(source, place).ofWholeTile(nextExists));
+    else
+      result.emplace_back(source, firstKey, place);
+  }
   return result;
+}
+
+void PingPong::beginRun(Int nextFirstKey) {
+  for (TileSource &source : sources)
+    source.beginWalk(nextFirstKey);
+}
+
+void PingPong::endRun() {
+  for (TileSource &source : sources)
+    source.endWalk();
+}
+
+SmallVector<Value> PingPong::carried() const {
+  SmallVector<Value> values{current};
+  for (const TileSource &source : sources)
+    if (Int walk = source.getWalk())
+      values.push_back(walk);
+  return values;
+}
+
+void PingPong::setCarried(ValueRange values) {
+  current = {state.b, values.front()};
+  for (auto [index, source] : llvm::enumerate(sources))
+    if (source.getWalk())
+      source.setWalk({state.b, values[1 + index]});
 }
 
 void PingPong::start(Int firstKey) {

@@ -24,11 +24,11 @@ public:
   /// Copies the first block; all threads may read it, and the query tile.
   void start(Int firstKey) override;
   void waitForFirst() override {}
-  /// The slot of the block under way.
-  llvm::SmallVector<mlir::Value> carried() const override { return {current}; }
-  void setCarried(mlir::ValueRange values) override {
-    current = {state.b, values.front()};
-  }
+  /// The slot of the block under way, and in a run the walks of the copies.
+  llvm::SmallVector<mlir::Value> carried() const override;
+  void setCarried(mlir::ValueRange values) override;
+  void beginRun(Int nextFirstKey) override;
+  void endRun() override;
 
   /// Waits for the group's turn at the products.
   void enter();
@@ -52,7 +52,7 @@ private:
   Int slotAfter(Int slot) const;
   Int slotBefore(Int slot) const;
   mlir::Value isSecondGroup();
-  llvm::SmallVector<TileSource::Copy, 2> copies(Int firstKey, Int slot) const;
+  llvm::SmallVector<TileSource::Copy, 2> copies(Int firstKey, Int slot);
 
   KernelState &state;
   llvm::SmallVector<TileSource> sources;

@@ -68,11 +68,15 @@ LogicalResult KernelEmitter::emitPingPong(attn::KeyBlocksOp loop) {
   block = nextBlock;
 
   blockIsFull = lastFirst;
+  if (lastFirst)
+    tiles.beginRun(block.firstKey + plan.tileN);
   if (failed(emitWhile(
           loop, [&]() { return block.firstKey.lessThan(end); },
           [&]() -> LogicalResult {
             nextBlock = blocks.next(&block, position);
             KeyBlock next = nextBlock;
+            if (lastFirst)
+              tiles.expectNext(next.firstKey.lessThan(end));
             if (failed(emitPending(
                     accumulate,
                     tiles.acquire(1, block.firstKey, nextBlock.firstKey),
@@ -84,6 +88,7 @@ LogicalResult KernelEmitter::emitPingPong(attn::KeyBlocksOp loop) {
             return success();
           })))
     return failure();
+  tiles.endRun();
   return emitPending(accumulate, tiles.lastValues(), [&]() {
     tiles.enter();
     tiles.leaveLast();

@@ -16,8 +16,10 @@ using diag::Id;
 /// registers; addresses, statistics and fragments in flight need the rest (128
 /// x 64 and head dim 128 use 192).
 static constexpr int64_t arrayRegisterLimit = 208;
-/// Q stays in registers while everything together leaves room for P.
+/// Q stays in registers while everything together leaves room for P and, with
+/// two row tiles, twice the fragments in flight.
 static constexpr int64_t residentQueryLimit = 160;
+static constexpr int64_t residentQueryLimitOfOneRowTile = 192;
 
 int64_t Plan::arrayRegisters(bool withQuery) const {
   int64_t perRowTile = valueDim / 2 + warpKeys() / 2 +
@@ -26,7 +28,19 @@ int64_t Plan::arrayRegisters(bool withQuery) const {
 }
 
 bool Plan::registersAreScarce() const {
-  return arrayRegisters(/*withQuery=*/false) > residentQueryLimit;
+  return !pingPong && arrayRegisters(/*withQuery=*/false) > residentQueryLimit;
+}
+
+/// Where shared memory is what limits the kernel (one row tile: a fragment
+/// feeds two mma), some steps are better than none.
+static unsigned chooseResidentSteps(const Plan &plan) {
+  if (plan.arrayRegisters(/*withQuery=*/true) <= residentQueryLimit)
+    return plan.columnSteps();
+  if (plan.rowTiles > 1 || plan.wide())
+    return 0;
+  int64_t left =
+      residentQueryLimitOfOneRowTile - plan.arrayRegisters(/*withQuery=*/false);
+  return std::clamp<int64_t>(left / plan.leftWords(), 0, plan.columnSteps());
 }
 
 static LogicalResult checkHeadDim(attn::KernelOp kernel, StringRef what,
@@ -142,7 +156,7 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
       plan.tileM / (16 * std::max<int64_t>(plan.warps, 1)), 1);
   if (failed(checkSchedule(kernel, plan)))
     return failure();
-  plan.queryInRegisters =
-      plan.arrayRegisters(/*withQuery=*/true) <= residentQueryLimit;
+  plan.residentQuerySteps = chooseResidentSteps(plan);
+  plan.keepsCopyAddresses = !plan.registersAreScarce();
   return plan;
 }

@@ -35,8 +35,11 @@ struct Plan {
   /// There is room in shared memory for the tile's sequence and rows; else they
   /// are searched again after the loop.
   bool keepsPosition = false;
-  bool queryInRegisters; ///< Q's fragments stay in registers; else they are
-                         ///< read again for every key block
+  /// A thread's part of the addresses of copies stays in registers.
+  bool keepsCopyAddresses = false;
+  /// The first 16-column steps of Q's fragments stay in registers; the others
+  /// are read again for every key block.
+  unsigned residentQuerySteps = 0;
 
   int64_t threads() const { return 32 * warps * keyWarps; }
   int64_t warpRows() const { return 16 * rowTiles; }

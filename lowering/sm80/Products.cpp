@@ -21,7 +21,7 @@ static Int fragmentLane(KernelState &state) {
 }
 
 void QueryFragments::startBlock() {
-  if (!resident.empty())
+  if (resident.size() == state.plan.columnSteps() * state.plan.rowTiles)
     return;
   int rowBytes = state.plan.queryRowBytes();
   lane = state.shared +
@@ -40,16 +40,16 @@ nvvm::Values QueryFragments::read(unsigned t, unsigned step) {
 }
 
 void QueryFragments::load() {
-  if (!state.plan.queryInRegisters)
+  if (state.plan.residentQuerySteps == 0)
     return;
   startBlock();
-  for (unsigned step = 0; step < state.plan.columnSteps(); ++step)
+  for (unsigned step = 0; step < state.plan.residentQuerySteps; ++step)
     for (unsigned t = 0; t < state.plan.rowTiles; ++t)
       resident.push_back(read(t, step));
 }
 
 nvvm::Values QueryFragments::operand(unsigned t, unsigned step) {
-  if (!resident.empty())
+  if (step < state.plan.residentQuerySteps)
     return resident[step * state.plan.rowTiles + t];
   return read(t, step);
 }

@@ -5,7 +5,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace qm;
@@ -14,17 +13,9 @@ using namespace qm::sm80;
 /// log2 units by which an element may exceed the reference: P stays below 2^8,
 /// far inside every operand type.
 static constexpr float growthLimit = 8.0f;
-static constexpr float infinity = std::numeric_limits<float>::infinity();
 
 float qm::sm80::exponentFactor(std::optional<APFloat> exp2Scale) {
   return exp2Scale ? exp2Scale->convertToFloat() : float(M_LOG2E);
-}
-
-Value qm::sm80::guarded(KernelState &state, Value negativeMax) {
-  LocBuilder &b = state.b;
-  Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
-                                       negativeMax, state.f32(infinity));
-  return arith::SelectOp::create(b, unseen, state.f32(0.0f), negativeMax);
 }
 
 static Value fma(LocBuilder &b, Value x, Value y, Value z) {
@@ -45,7 +36,7 @@ void qm::sm80::updateReference(KernelState &state, Accumulator &scores,
   Value c = state.f32(factor), grew;
   Value limit = state.f32(state.exactMax ? 0.0f : growthLimit);
   for (unsigned row = 0; row < rows; ++row) {
-    // NaN (a row without any key) compares false.
+    // A thread without any key has -inf.
     Value above = fma(b, highest[row], c, statistics.max.values[row]);
     Value exceeds =
         arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, above, limit);
@@ -67,8 +58,7 @@ void qm::sm80::updateReference(KernelState &state, Accumulator &scores,
       Value old = statistics.max.values[row];
       Value now = arith::MinNumFOp::create(
           b, old, arith::MulFOp::create(b, high, state.f32(-factor)));
-      alpha.push_back(nvvm::exp2Approx(
-          b, arith::SubFOp::create(b, guarded(state, now), old)));
+      alpha.push_back(nvvm::exp2Approx(b, arith::SubFOp::create(b, now, old)));
       max.push_back(now);
       sum.push_back(
           arith::MulFOp::create(b, statistics.sum.values[row], alpha.back()));
@@ -99,7 +89,7 @@ void qm::sm80::exponentiate(KernelState &state, Accumulator &scores,
   Value c = state.f32(factor);
   SmallVector<Value> reference;
   for (Value max : statistics.max.values)
-    reference.push_back(guarded(state, max));
+    reference.push_back(max);
   for (auto [e, score] : llvm::enumerate(scores.values)) {
     unsigned row = scores.rowOf(e);
     score = nvvm::exp2Approx(b, fma(b, score, c, reference[row]));

@@ -1,8 +1,8 @@
 // One step of the running softmax on a warp's scores, in base 2.
 //
 // The statistics are kept the way the inner loop wants them:
-//   max   minus the reference of the exponent in log2 units, +inf while no key
-//   was seen. The reference is the row maximum
+//   max   minus the reference of the exponent in log2 units, `unseen` while no
+//   key was seen. The reference is the row maximum
 //         or up to 2^8 below it: as long as no element of the warp exceeds it
 //         by more, nothing is rescaled and no lane asks another (a vote
 //         decides).
@@ -11,6 +11,8 @@
 #pragma once
 
 #include "lowering/sm80/KernelState.h"
+
+#include <limits>
 
 namespace qm::sm80 {
 
@@ -21,9 +23,8 @@ struct SoftmaxStatistics {
   Rows max, sum;
 };
 
-/// `negativeMax`, 0 where it says that no key was seen: the exponent -inf + inf
-/// would be NaN.
-mlir::Value guarded(KernelState &state, mlir::Value negativeMax);
+/// Finite: the exponent -inf + inf of a key that is masked would be NaN.
+inline constexpr float unseen = std::numeric_limits<float>::max();
 
 /// Raises the reference where needed and rescales the sums and `accumulators`
 /// with it.

@@ -2,6 +2,7 @@
 // spilled in the loop over key blocks; every operation that a region may hold
 // has machine code; and the merge of two warps' accumulators fits its memory.
 #include "test/lowering/sm80/KernelCompiler.h"
+#include "test/lowering/sm80/MainLoops.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ static Shape shapeOf(int headDim, int valueDim) {
 using GridCase = std::tuple<std::string, int>;
 class Sm75GridTest : public testing::TestWithParam<GridCase> {};
 
-TEST_P(Sm75GridTest, AssemblesWithoutSpills) {
+TEST_P(Sm75GridTest, AssemblesWithoutSpillsInTheLoop) {
   auto [spec, headDim] = GetParam();
   KernelCompiler compiler;
   Shape shape = shapeOf(headDim, headDim);
@@ -45,8 +46,17 @@ TEST_P(Sm75GridTest, AssemblesWithoutSpills) {
   ASSERT_TRUE(succeeded(assembled));
   const ptx::KernelResources *used = assembled->report.find(spec);
   ASSERT_NE(used, nullptr);
-  EXPECT_EQ(used->spillStores, 0u);
-  EXPECT_EQ(used->spillLoads, 0u);
+  // At head dim 128 the list of blocks takes a few words, between runs of full
+  // blocks.
+  unsigned limit = headDim <= 64 ? 0 : 32;
+  EXPECT_LE(used->spillStores, limit);
+  EXPECT_LE(used->spillLoads, limit);
+  std::vector<MainLoop> loops = findMainLoops(assembled->cubin, spec);
+  EXPECT_FALSE(loops.empty());
+  for (const MainLoop &loop : loops) {
+    EXPECT_EQ(loop.localStores, 0u);
+    EXPECT_EQ(loop.localLoads, 0u);
+  }
   EXPECT_TRUE(assembled->report.notes.empty())
       << assembled->report.notes.front();
   std::printf("%s d%d: %u registers, spills %u/%u, ptxas %.0f ms\n",

@@ -3,6 +3,7 @@
 // model planned; every operation that a region may hold has machine code; and
 // compile time stays in its budget.
 #include "test/lowering/sm80/KernelCompiler.h"
+#include "test/lowering/sm80/MainLoops.h"
 
 #include <gtest/gtest.h>
 
@@ -24,13 +25,26 @@ struct GridCase {
 };
 
 /// Bytes that ptxas may spill. Where accumulator and scores take 192 registers
-/// it keeps a few words in memory; everything else has none.
+/// it keeps a few words in memory, outside the main loop; everything else has
+/// none.
 static unsigned spillLimit(const GridCase &grid, llvm::StringRef target) {
   bool wide = std::max(grid.headDim, grid.valueDim) >= 128;
   if (!wide)
     return 0;
   // sm_90 has a lowering of its own; this code is its fallback there.
   return target == "sm_90" ? 96 : 80;
+}
+
+/// In the main loops nothing is written to local memory, and at most two words
+/// that do not change are read back.
+static void expectNoSpillsInMainLoops(const std::string &cubin,
+                                      const std::string &kernel) {
+  std::vector<MainLoop> loops = findMainLoops(cubin, kernel);
+  EXPECT_FALSE(loops.empty());
+  for (const MainLoop &loop : loops) {
+    EXPECT_EQ(loop.localStores, 0u);
+    EXPECT_LE(loop.localLoads, 2u);
+  }
 }
 
 class KernelGridTest : public testing::TestWithParam<GridCase> {};
@@ -65,6 +79,8 @@ TEST_P(KernelGridTest, AssemblesAsPlanned) {
     EXPECT_LE(used->spillLoads, spillLimit(grid, target)) << target;
     EXPECT_TRUE(assembled->report.notes.empty())
         << assembled->report.notes.front();
+    if (llvm::StringRef(target) != "sm_90")
+      expectNoSpillsInMainLoops(assembled->cubin, grid.spec);
     std::printf("%s: %u registers, spills %u/%u, passes %.0f ms, LLVM %.0f ms, "
                 "ptxas %.0f ms\n",
                 target, used->registers, used->spillStores, used->spillLoads,
@@ -99,6 +115,52 @@ INSTANTIATE_TEST_SUITE_P(Grid, KernelGridTest, testing::ValuesIn(gridCases()),
                                   std::to_string(grid.headDim) + "_" +
                                   std::to_string(grid.valueDim);
                          });
+
+/// What a main loop has for one key block, 64 keys and 32 rows a warp.
+struct LoopCase {
+  std::string spec;
+  int headDim;
+  unsigned mma, ldmatrix, copies, limit; ///< limit of all instructions
+};
+
+class MainLoopTest : public testing::TestWithParam<LoopCase> {};
+
+TEST_P(MainLoopTest, HasTheInstructionsThatWerePlanned) {
+  if (!havePtxas())
+    GTEST_SKIP() << "no ptxas";
+  const LoopCase &expected = GetParam();
+  KernelCompiler compiler;
+  Shape shape;
+  shape.headDim = shape.valueDim = expected.headDim;
+  auto kernel =
+      compiler.compile(KernelCompiler::specText(expected.spec, shape), shape);
+  ASSERT_TRUE(succeeded(kernel));
+  auto assembled = compiler.assemble(*kernel, "sm_80");
+  ASSERT_TRUE(succeeded(assembled));
+  std::vector<MainLoop> loops = findMainLoops(assembled->cubin, expected.spec);
+  ASSERT_EQ(loops.size(), 1u);
+  const MainLoop &loop = loops.front();
+  EXPECT_EQ(loop.mma, expected.mma);
+  EXPECT_EQ(loop.ldmatrix, expected.ldmatrix);
+  EXPECT_EQ(loop.copies, expected.copies);
+  // An exponential for each of the 64 elements of a thread, and for 4 rows in
+  // the rescaling.
+  EXPECT_EQ(loop.exponents, 68u);
+  EXPECT_LE(loop.all, expected.limit);
+  std::printf("%u instructions\n", loop.all);
+}
+
+// Head dim 64 keeps Q in registers; ping-pong has twice the threads, so half
+// the copies each.
+INSTANTIATE_TEST_SUITE_P(
+    Histogram, MainLoopTest,
+    testing::Values(LoopCase{"full", 128, 256, 80, 8, 920},
+                    LoopCase{"causal", 128, 256, 80, 16, 980},
+                    LoopCase{"full", 64, 128, 32, 4, 650},
+                    LoopCase{"causal", 64, 128, 32, 8, 680}),
+    [](const testing::TestParamInfo<LoopCase> &info) {
+      return info.param.spec + "_d" + std::to_string(info.param.headDim);
+    });
 
 /// A spec whose score modifier is `body`: from %s (f32), %h, %i, %j (i32) to %t
 /// (f32).

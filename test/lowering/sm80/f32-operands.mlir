@@ -15,7 +15,12 @@ func.func @f(%q: tensor<?x1x?x16xf32>, %k: tensor<?x1x?x16xf32>, %v: tensor<?x1x
 // Rows of 64 bytes and one unused chunk: 80 bytes; 16 query rows and two slots of 16.
 // CHECK: attn.shared_bytes = 3840 : i64
 // Rows are 4-byte elements in global memory.
-// CHECK: mad.lo.s64 $0, $1, 4, $2;
+// CHECK: arith.extui
+// CHECK: arith.muli
+// CHECK: %[[BYTES:.*]] = arith.constant 2 : i64
+// CHECK: arith.muli %{{.*}}, %[[BYTES]] : i64
+// The copy of 4 rows at once.
+// CHECK: mad.lo.s64 $0, $1, 16, $2;
 
 // The loop over key blocks. 16 columns of 16 keys: 8 columns a ldmatrix.
 // CHECK: scf.while
