@@ -2,7 +2,8 @@
 """The PyTorch operators on a GPU: results, torch.compile, CUDA graphs, streams, and what a launch costs the host.
 
 usage: gpu_check.py --build LIBRARY [--arch LIST]     where qmc is: traces every case without running it and builds one library
-       gpu_check.py LIBRARY [--results FILE] [--only PART ...]  where the GPU is: LIBRARY is the libNAME.so, and no compiler is needed
+       gpu_check.py LIBRARY [--only PART ...]         where the GPU is: LIBRARY is the libNAME.so; no compiler is needed
+                    [--results FILE --commit ID]
 
 Needs PyTorch and an NVIDIA GPU; where there is none it says so and exits with 77. Every line is "ok" or "FAIL"; ends with a count.
 """
@@ -208,7 +209,7 @@ class Check:
             "operator": lambda: torch.ops.qimeng.attention(q, k, v, [], [], text),
             "operator, results given": lambda: torch.ops.qimeng.attention_out(q, k, v, [], [], text, out, lse),
             "kernel object": lambda: kernel(q, k, v, out=out, lse=lse),
-            "flex_attention": lambda: flex_attention(q, k, v, mask_mod=kept, return_lse=True),
+            "flex_attention": lambda: flex_attention(q, k, v, mask_mod=kept),
             "scaled_dot_product_attention": lambda: scaled_dot_product_attention(q, k, v, is_causal=True),
             "PyTorch's scaled_dot_product_attention": lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True),
         }
@@ -235,20 +236,26 @@ class Check:
             return self.costs()
 
 
-def rows_of(costs):
+def rows_of(costs, commit):
+    """Rows for test/perf/results."""
+
     def ask(field):
         query = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits"]
         return subprocess.run(query, capture_output=True, text=True).stdout.split("\n")[0].strip()
 
     peer = costs.pop("PyTorch's scaled_dot_product_attention")
     common = {
-        "suite": "python", "metric": "host time of a call", "unit": "us", "bar": None, "gpu": torch.cuda.get_device_name(),
-        "sm_mhz": int(ask("clocks.sm") or 0), "driver": ask("driver_version"), "date": datetime.date.today().isoformat(),
+        "gpu": torch.cuda.get_device_name(), "sm_mhz": int(ask("clocks.sm") or 0), "driver": ask("driver_version"), "commit": commit,
+        "date": datetime.date.today().isoformat(),
     }  # fmt: skip
     return [
-        {**common, "cell": name, "ours": round(cost, 1), "peers": {"torch sdpa": round(peer, 1)}, "ratio": round(cost / peer, 2)}
+        {
+            "suite": "python_launch", "cell": f"{name}, B1 H16 S64 D128 bf16", "metric": "host time of a call", "unit": "us",
+            "ours": round(cost, 1), "peers": {f"torch {torch.__version__.split('+')[0]} sdpa": round(peer, 1)},
+            "ratio": round(peer / cost, 2), "bar": None, **common,
+        }
         for name, cost in costs.items()
-    ]
+    ]  # fmt: skip
 
 
 def main():
@@ -257,6 +264,7 @@ def main():
     options.add_argument("--build", action="store_true")
     options.add_argument("--arch", default="sm_80,sm_90a")
     options.add_argument("--results", type=pathlib.Path)
+    options.add_argument("--commit", help="of the kernels, for --results")
     options.add_argument("--only", nargs="*", help="sdpa, flex, graphs_and_streams, other_libraries")
     options = options.parse_args()
     if options.build:
@@ -272,7 +280,7 @@ def main():
     check = Check("cuda")
     costs = check.run(options.only) if options.only else check.run()
     if options.results:
-        options.results.write_text(json.dumps(rows_of(costs), indent=1) + "\n")
+        options.results.write_text(json.dumps(rows_of(costs, options.commit), indent=1) + "\n")
     print(f"{check.passed} passed, {check.failed} failed")
     return 1 if check.failed else 0
 
