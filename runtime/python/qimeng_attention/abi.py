@@ -47,15 +47,6 @@ class DLManagedTensorVersioned(ctypes.Structure):
     ]
 
 
-class LaunchOptions(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_size_t),
-        ("stream", ctypes.c_void_p),
-        ("threads", ctypes.c_uint32),
-        ("flags", ctypes.c_uint32),
-    ]
-
-
 class KernelInfo(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -102,7 +93,7 @@ _FUNCTIONS = {
     "qm_library_operator_at": [_POINTER, _SIZE, ctypes.POINTER(_POINTER)],
     "qm_operator_get_info": [_POINTER, ctypes.POINTER(OperatorInfo)],
     "qm_operator_kernel_at": [_POINTER, _SIZE, ctypes.POINTER(_POINTER)],
-    "qm_operator_launch": [_POINTER, _POINTER, _SIZE, ctypes.POINTER(LaunchOptions)],
+    "qm_operator_launch": [_POINTER, _POINTER, _SIZE, _POINTER],
     "qm_operator_prepare": [_POINTER, DLDevice],
     "qm_kernel_get_info": [_POINTER, ctypes.POINTER(KernelInfo)],
     "qm_kernel_get_argument": [_POINTER, _SIZE, ctypes.POINTER(ArgumentInfo)],
@@ -110,7 +101,7 @@ _FUNCTIONS = {
     "qm_kernel_select": [_POINTER, DLDevice, ctypes.POINTER(_SIZE)],
     "qm_kernel_prepare": [_POINTER, DLDevice],
     "qm_kernel_check": [_POINTER, _POINTER, _SIZE],
-    "qm_launch": [_POINTER, _POINTER, _SIZE, ctypes.POINTER(LaunchOptions)],
+    "qm_launch": [_POINTER, _POINTER, _SIZE, _POINTER],
 }
 
 

@@ -3,8 +3,8 @@
 import ctypes
 import struct
 
-from .abi import F32, I32, TENSOR, ArgumentInfo, DLDevice, KernelInfo, LaunchOptions, OperatorInfo, VariantInfo, runtime
-from .tensors import current_stream, empty, parse_device, view
+from .abi import F32, I32, TENSOR, ArgumentInfo, DLDevice, KernelInfo, OperatorInfo, VariantInfo, runtime
+from .tensors import Tensor, current_stream, empty, parse_device, view
 
 
 class Argument:
@@ -57,9 +57,9 @@ def _heads_first(tensor):
     return tensor.transposed(1, 2) if len(tensor.shape) == 4 else tensor
 
 
-# A qm_value: kind, reserved, and a pointer or a number.
-_OPTIONS_BYTES = ctypes.sizeof(LaunchOptions)
+# A qm_value: kind, reserved, and a pointer or a number. Then qm_launch_options: size, stream, threads, flags.
 _POINTER_VALUE, _I32_VALUE, _F32_VALUE = (struct.Struct(f"ii{field}") for field in ("P", "i4x", "f4x"))
+_OPTIONS = struct.Struct("NPII")
 
 
 class Callable:
@@ -71,6 +71,7 @@ class Callable:
         self._launch = launch
         self.name = name
         self.arguments = arguments
+        self._fixed = [_POINTER_VALUE.size * len(arguments), _POINTER_VALUE.size * len(arguments) + _OPTIONS.size]
         self._captures = [a for a in self.arguments if a.role not in ("q", "k", "v") and not a.is_output]
         self._statistics = [a.role for a in self.arguments if a.is_output and a.role != "o"]
 
@@ -110,7 +111,11 @@ class Callable:
                 array = empty(q, self._statistics_shape(operands["q"].shape), "f32")
             returned.append(array)
             results[role] = view(array, address)
-        self.launch({**operands, **results}, captures, address, threads)
+        tensors = {**operands, **results}
+        given = [tensors[a.role] if a.role in tensors else self._captured(a, captures, address) for a in self.arguments]
+        if len(captures) != len(self._captures):
+            self._refuse_unknown(captures)
+        self.launch(given, address, threads)
         return tuple(returned) if self._statistics else out
 
     @staticmethod
@@ -126,57 +131,53 @@ class Callable:
         out = empty(q, shape[:-1] + operands["v"].shape[-1:], operands["q"].dtype, order if rank else None)
         return out.swapaxes(1, 2) if layout == "bshd" and rank == 4 else out
 
-    def launch(self, tensors, captures, stream=0, threads=0):
-        """The call itself: `tensors` are Tensors by role, `captures` arrays and numbers by name."""
-        arguments = self.arguments
-        given = [None if not a.is_tensor else tensors.get(a.role) or self._captured(a, captures, stream) for a in arguments]
-        # One block of memory: the values, then the DLTensors that they point to.
-        at = _POINTER_VALUE.size * len(arguments)
-        block = ctypes.create_string_buffer(at + sum(tensor.packed_bytes for tensor in given if tensor is not None))
-        address = ctypes.addressof(block)
-        for number, (argument, tensor) in enumerate(zip(arguments, given)):
-            place = _POINTER_VALUE.size * number
-            if tensor is None:
-                self._pack_scalar(block, place, argument, captures)
-            else:
+    def launch(self, given, stream=0, threads=0):
+        """The call itself: for each of `arguments` a Tensor or a number."""
+        # One block of memory: the values, the options, then the DLTensors that values point to.
+        options, at = self._fixed
+        block = ctypes.create_string_buffer(at + sum([x.packed_bytes for x in given if type(x) is Tensor]))
+        address, place = ctypes.addressof(block), 0
+        for argument, value in zip(self.arguments, given):
+            if type(value) is Tensor:
                 _POINTER_VALUE.pack_into(block, place, TENSOR, 0, address + at)
-                tensor.pack_into(block, at, address)
-                at += tensor.packed_bytes
-        if len(captures) != len(self._captures):
-            self._refuse_unknown(captures)
-        options = LaunchOptions(_OPTIONS_BYTES, stream or None, threads, 0)
-        self._launch(self._handle, block, len(arguments), options)
-
-    def _captured(self, argument, captures, stream):
-        tensor = view(self._capture(argument, captures), stream)
-        # Flags are bytes for the kernel.
-        return tensor.of_dtype("i8") if argument.dtype == "i8" and tensor.dtype == "i1" else tensor
+                value.pack_into(block, at, address)
+                at += value.packed_bytes
+            elif argument.dtype == "f32":
+                _F32_VALUE.pack_into(block, place, F32, 0, value)
+            else:
+                _I32_VALUE.pack_into(block, place, I32, 0, value)
+            place += 16
+        _OPTIONS.pack_into(block, options, _OPTIONS.size, stream, threads, 0)
+        self._launch(self._handle, address, len(given), address + options)
 
     def bind(self, tensors, numbers):
-        """Buffers and scalars given in the kernel's order, by name."""
-        tensors, numbers = iter(tensors), iter(numbers)
-        try:
-            bound = {a.name: next(tensors if a.is_tensor else numbers) for a in self._captures}
-        except StopIteration:
-            bound = {}
-        if len(bound) != len(self._captures) or next(tensors, None) is not None or next(numbers, None) is not None:
-            needed = ", ".join(f"{a.name} ({self._describe(a)})" for a in self._captures) or "none"
-            raise TypeError(f"'{self.name}' needs other buffers and scalars: {needed}")
-        return bound
+        """Tensors and numbers of the kernel's buffers, lengths and scalars, each in the kernel's order, as `launch` takes them."""
+        if len(tensors) + len(numbers) == len(self._captures):
+            if not self._captures:
+                return []
+            tensors, numbers = iter(tensors), iter(numbers)
+            bound = [next(tensors if a.is_tensor else numbers, None) for a in self._captures]
+            if None not in bound:
+                return [self._as_argument(a, x) for a, x in zip(self._captures, bound)]
+        needed = ", ".join(f"{a.name} ({self._describe(a)})" for a in self._captures) or "none"
+        raise TypeError(f"'{self.name}' needs other buffers and scalars: {needed}")
 
-    def _capture(self, argument, captures):
+    def _captured(self, argument, captures, stream):
         if argument.name not in captures:
             raise TypeError(f"'{self.name}' needs {argument.name}=, {self._describe(argument)}")
-        return captures[argument.name]
+        value = captures[argument.name]
+        return self._as_argument(argument, view(value, stream) if argument.is_tensor else value)
 
-    def _pack_scalar(self, block, place, argument, captures):
-        number = self._capture(argument, captures)
+    @staticmethod
+    def _as_argument(argument, value):
+        if argument.is_tensor:
+            # Flags are bytes for the kernel.
+            return value.of_dtype("i8") if argument.dtype == "i8" and value.dtype == "i1" else value
         if argument.dtype == "f32":
-            _F32_VALUE.pack_into(block, place, F32, 0, float(number))
-        elif int(number) == number and -(2**31) <= number < 2**31:
-            _I32_VALUE.pack_into(block, place, I32, 0, int(number))
-        else:
-            raise ValueError(f"{argument.name}={number!r} is not a 32-bit integer")
+            return float(value)
+        if int(value) != value or not -(2**31) <= value < 2**31:
+            raise ValueError(f"{argument.name}={value!r} is not a 32-bit integer")
+        return int(value)
 
     def _refuse_unknown(self, captures):
         known = {a.name for a in self._captures}

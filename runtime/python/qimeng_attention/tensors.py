@@ -31,6 +31,9 @@ BITS = {name: code_bits for code_bits, name in reversed(_NAMES.items())}
 
 # A DLTensor: data, device type and ordinal, rank, type code, bits, lanes, shape, strides, byte offset.
 HEADER = struct.Struct("PiiiBBHPPQ")
+_HEADER_BYTES = HEADER.size
+# Extents and strides of a tensor, by rank. DLPack knows no limit; NumPy's and PyTorch's is 64.
+EXTENTS = [struct.Struct(f"{2 * rank}q") for rank in range(65)]
 
 
 class Tensor:
@@ -63,15 +66,16 @@ class Tensor:
 
     @property
     def packed_bytes(self):
-        return HEADER.size + 16 * len(self.shape)
+        return _HEADER_BYTES + 16 * len(self.shape)
 
     def pack_into(self, buffer, at, address):
         """Writes a DLTensor and the extents and strides that it points to; `buffer` lies at `address`."""
-        rank, extents = len(self.shape), address + at + HEADER.size
+        rank, at_extents = len(self.shape), at + _HEADER_BYTES
+        extents = address + at_extents
         code, bits = BITS[self.dtype]
         device_type, ordinal = self.device
         HEADER.pack_into(buffer, at, self.data, device_type, ordinal, rank, code, bits, 1, extents, extents + 8 * rank, 0)
-        struct.pack_into(f"{2 * rank}q", buffer, at + HEADER.size, *self.shape, *self.strides)
+        EXTENTS[rank].pack_into(buffer, at_extents, *self.shape, *self.strides)
 
 
 _readers = {}

@@ -104,10 +104,10 @@ def _launch(q, k, v, captures, scalars, program, out, lse):
     else:
         stream = 0
         kernel = program.kernel((CPU, 0))
-    tensors = {"q": _read(q), "k": _read(k), "v": _read(v), "o": _read(out)}
+    given = [_read(q), _read(k), _read(v), *kernel.bind([_read(x) for x in captures], scalars), _read(out)]
     if program.has_lse:
-        tensors["lse"] = _read(lse)
-    kernel.launch(tensors, kernel.bind(captures, scalars), stream)
+        given.append(_read(lse))
+    kernel.launch(given, stream)
 
 
 _library = torch.library.Library("qimeng", "DEF")
