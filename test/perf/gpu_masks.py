@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Our kernels under masks beside FlexAttention on one GPU, interleaved in one process.
 
-usage: gpu_masks.py FOLDER [--target NAME] [--cells TEXT] [--rounds N] [--no-flex] [--results FILE] [--commit ID]
+usage: gpu_masks.py FOLDER [--target NAME] [--cells TEXT] [--rounds N] [--no-flex]
+                    [--seconds N] [--results FILE] [--commit ID]
 
 FOLDER holds what `qmc bench --suite=masks --dump-kernels=FOLDER` wrote, libqm.so, gpu_peers.py and packed_sequences.py. The masks
-are those of qmc/BenchMasks.cpp, written here as FlexAttention takes them. Pairs are counted from them, element by element, results
-are compared with FlexAttention's (float64 where it is left out) before anything is timed, and each figure is the median of the rounds, and of each
-round's launches, with the L2 cache cleared before every one. FlexAttention gets its BlockMask made beforehand; the time to make it
-is printed. TFLOP/s are 4 D a kept pair over the time.
+are those of qmc/BenchMasks.cpp, written here as FlexAttention takes them. Pairs are counted from them, element by element. Before
+anything is timed some rows of each result are compared with float64, and all of it with FlexAttention's. Each figure is the median
+of the rounds, and of each round's launches, with the L2 cache cleared before every one. FlexAttention runs where the suite has a
+bar against it, with its BlockMask made beforehand; the time to make it is printed. TFLOP/s are 4 D a kept pair over the time.
 
 Rows are the rate beside FlexAttention, and beside our own causal kernel. Where there is no GPU it says so and exits with 0.
 """
@@ -98,6 +99,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--launches", type=int, default=10, help="timed launches a round")
     parser.add_argument("--no-flex", action="store_true")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no cell after so long")
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--commit", help="commit of the kernels, for --results")
     options = parser.parse_args()
@@ -105,6 +107,7 @@ def main():
         print(f"skipped: {'no PyTorch' if torch is None else 'no GPU'} here")
         return
 
+    start = time.time()
     torch.manual_seed(0)
     flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
     suite = json.loads((options.folder / "masks.cells.json").read_text())
@@ -112,6 +115,7 @@ def main():
     runtime = Runtime(options.folder / "libqm.so")
     targets = [t for t in suite["targets"] if options.target in (None, t)]
     libraries = {t: runtime.load(options.folder, manifest, t) for t in targets}
+    print(f"kernels loaded after {time.time() - start:.1f} s", flush=True)
     device, driver, flex_attention = torch.cuda.get_device_name(0), query("driver_version"), None
     if not options.no_flex:
         import torch._dynamo as dynamo
@@ -120,78 +124,104 @@ def main():
         dynamo.config.recompile_limit = 512
         flex_attention = torch.compile(flex_attention, dynamic=False)
 
-    times, rates, clocks = {}, {}, {}
+    measured = Measured(options, suite, device, driver, targets)
+    cells = [cell for cell in suite["cells"] if cell["mask"] == "causal" or options.cells in cell["mask"]]
     print(f"masks on {device}, {options.rounds} rounds", flush=True)
-    for cell in suite["cells"]:
-        name, heads, length = cell["mask"], cell["heads"], cell["sq"]
-        if name != "causal" and options.cells not in name:
-            continue
-        shape = (cell["batch"], length, heads, cell["head_dim"])
-        q, k, v, o = (
-            torch.randn(*shape, device="cuda:0", dtype=getattr(torch, DTYPES[cell["dtype"]])).transpose(1, 2)
-            for _ in range(4)
-        )
-        buffers, keep = masks(length)[name]
-        flops = 4 * cell["head_dim"] * cell["batch"] * kept_pairs(keep, heads, length)
-        functions = {}
-        if flex_attention:
-            start = time.time()
-            per_head = heads if name == "custom" else None
-            block_mask = create_block_mask(keep, None, per_head, length, length, device="cuda:0", _compile=True)
-            torch.cuda.synchronize()
-            made = time.time() - start
+    # Ours alone first, then side by side, which takes minutes of compilation: what was measured by then is kept.
+    for beside in ("alone", "flex"):
+        for cell in cells:
+            if beside == "flex" and not (flex_attention and cell["bars"]):
+                continue
+            if time.time() - start > options.seconds:
+                print(f"  {cell['mask']}: no time left", flush=True)
+                continue
+            name, heads, length = cell["mask"], cell["heads"], cell["sq"]
+            shape = (cell["batch"], length, heads, cell["head_dim"])
+            q, k, v, o = (
+                torch.randn(*shape, device="cuda:0", dtype=getattr(torch, DTYPES[cell["dtype"]])).transpose(1, 2)
+                for _ in range(4)
+            )
+            buffers, keep = masks(length)[name]
+            if name not in measured.flops:
+                pairs = kept_pairs(keep, heads, length)
+                measured.flops[name] = 4 * cell["head_dim"] * cell["batch"] * pairs
+            functions = {}
+            if beside == "flex":
+                begun = time.time()
+                # A mask that differs by head has too many pairs to be made eagerly.
+                by_head = name == "custom"
+                block_mask = create_block_mask(keep, None, heads if by_head else None, length, length,
+                                               device="cuda:0", _compile=by_head)
+                torch.cuda.synchronize()
+                made = time.time() - begun
 
-            def flex(q=q, k=k, v=v, block_mask=block_mask):
-                return flex_attention(q, k, v, block_mask=block_mask)
+                def flex(q=q, k=k, v=v, block_mask=block_mask):
+                    return flex_attention(q, k, v, block_mask=block_mask)
 
-            flex()
-            torch.cuda.synchronize()
-            print(f"  {name}: BlockMask in {made:.1f} s, FlexAttention in {time.time() - start - made:.1f} s", flush=True)
-            functions["flex"] = flex
-        for target, (library, _) in libraries.items():
-            ours = Kernel(runtime, library, cell["kernel"]).bind(q, k, v, *buffers, o)
-            o.fill_(float("nan"))
-            ours()
-            torch.cuda.synchronize()
-            check(cell, o, (q, k, v), keep, functions.get("flex"))
-            functions[target] = ours
-        measured = {key: [] for key in functions}
-        for _ in range(options.rounds):
-            for key, function in functions.items():
-                measured[key].append(milliseconds(function, flush, options.launches))
-            clocks.setdefault(name, []).append(query("clocks.sm"))
-        times[name] = {key: statistics.median(values) for key, values in measured.items()}
-        rates[name] = {key: flops / ms / 1e9 for key, ms in times[name].items()}
-        shown = ", ".join(f"{key} {rate:.0f} ({times[name][key]:.3f} ms)" for key, rate in rates[name].items())
+                flex()
+                torch.cuda.synchronize()
+                print(f"  {name}: BlockMask in {made:.1f} s, FlexAttention in {time.time() - begun - made:.1f} s", flush=True)
+                functions["flex"] = flex
+            for target, (library, _) in libraries.items():
+                ours = Kernel(runtime, library, cell["kernel"]).bind(q, k, v, *buffers, o)
+                o.fill_(float("nan"))
+                ours()
+                torch.cuda.synchronize()
+                check(cell, o, (q, k, v), keep, functions.get("flex"))
+                functions[target] = ours
+            times = {key: [] for key in functions}
+            for _ in range(options.rounds):
+                for key, function in functions.items():
+                    times[key].append(milliseconds(function, flush, options.launches))
+                measured.clocks.setdefault(name, []).append(query("clocks.sm"))
+            measured.add(name, {key: statistics.median(values) for key, values in times.items()})
+            measured.write()
+
+
+class Measured:
+    """Times by mask, and the rows that they make."""
+
+    def __init__(self, options, suite, device, driver, targets):
+        self.options, self.targets, self.device, self.driver = options, targets, device, driver
+        self.cells = {cell["mask"]: cell for cell in suite["cells"]}
+        self.flops, self.times, self.clocks = {}, {}, {}
+
+    def add(self, name, times):
+        self.times[name] = times
+        shown = ", ".join(f"{key} {self.rate(name, key):.0f} ({ms:.3f} ms)" for key, ms in times.items())
         print(f"  {name}: {shown} TFLOP/s", flush=True)
 
-    rows = []
-    cells = {cell["mask"]: cell for cell in suite["cells"]}
+    def rate(self, name, key):
+        return self.flops[name] / self.times[name][key] / 1e9
 
-    def add(kind, target, name, ours, peers, ratio, bar, unit="TFLOP/s"):
-        known = [float(c) for c in clocks[name] if c]
-        rows.append({
-            "suite": f"masks {target}", "cell": cells[name]["name"], "metric": kind, "unit": unit, "ours": round(ours, 3),
-            "peers": {key: round(value, 3) for key, value in peers.items()}, "ratio": round(ratio, 3) if ratio else None,
-            "bar": bar, "gpu": device, "sm_mhz": statistics.median(known) if known else None, "driver": driver,
-            "commit": options.commit, "date": datetime.date.today().isoformat(),
-        })
+    def row(self, kind, target, name, ours, peers, bar, unit):
+        known = [float(c) for c in self.clocks[name] if c]
+        ratio = None
+        for peer in peers.values():  # of times, less is better
+            ratio = round(peer / ours if unit == "ms" else ours / peer, 3)
+        return {
+            "suite": f"masks {target}", "cell": self.cells[name]["name"], "metric": kind, "unit": unit, "ours": round(ours, 3),
+            "peers": {key: round(value, 3) for key, value in peers.items()}, "ratio": ratio, "bar": bar, "gpu": self.device,
+            "sm_mhz": statistics.median(known) if known else None, "driver": self.driver, "commit": self.options.commit,
+            "date": datetime.date.today().isoformat(),
+        }
 
-    for name in rates:
-        for target in targets:
-            ours, flex = rates[name][target], rates[name].get("flex")
-            add("rate", target, name, ours, {"flex": flex} if flex else {}, ours / flex if flex else None,
-                cells[name]["bars"].get(target))
-            if name not in BARS_TO_CAUSAL:
-                continue
-            kind, bar = BARS_TO_CAUSAL[name]
-            mine, causal = (rates if kind == "rate" else times)[name][target], (rates if kind == "rate" else times)["causal"][target]
-            # Of times, less is better: the ratio is causal's over ours, and so is the bar.
-            ratio = mine / causal if kind == "rate" else causal / mine
-            add(f"{kind} beside causal", target, name, mine, {"our causal": causal}, ratio,
-                bar if kind == "rate" else round(1 / bar, 3), "TFLOP/s" if kind == "rate" else "ms")
-    if options.results:
-        options.results.write_text(json.dumps(rows, indent=1) + "\n")
+    def write(self):
+        rows = []
+        for name, times in self.times.items():
+            for target in self.targets:
+                flex = {"flex": self.rate(name, "flex")} if "flex" in times else {}
+                bar = self.cells[name]["bars"].get(target)
+                rows.append(self.row("rate", target, name, self.rate(name, target), flex, bar, "TFLOP/s"))
+                kind, bar = BARS_TO_CAUSAL.get(name, (None, None))
+                if kind == "rate":
+                    causal = {"our causal": self.rate("causal", target)}
+                    rows.append(self.row("rate beside causal", target, name, self.rate(name, target), causal, bar, "TFLOP/s"))
+                elif kind == "time":
+                    causal = {"our causal": self.times["causal"][target]}
+                    rows.append(self.row("time beside causal", target, name, times[target], causal, round(1 / bar, 3), "ms"))
+        if self.options.results:
+            self.options.results.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":
