@@ -9,7 +9,7 @@ packages=(
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   zlib1g-dev libzstd-dev libcurl4-openssl-dev libxml2-dev libedit-dev
   libcli11-dev nlohmann-json3-dev libdlpack-dev libgtest-dev
-  python3
+  python3 python3-numpy python3-setuptools python3-wheel
 )
 missing=()
 for package in "${packages[@]}"; do
