@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 
@@ -107,6 +108,30 @@ static LogicalResult verifyCaptures(Operation *op, Region &region) {
   return failure(result.wasInterrupted());
 }
 
+/// A constant index that its buffer does not have is a mistake of the user's.
+/// (Passes may make such an index, of what is known to be clamped.)
+static LogicalResult verifyGathers(Region &region) {
+  WalkResult result = region.walk([](LoadOp load) {
+    auto buffer = cast<RankedTensorType>(load.getBuffer().getType());
+    for (auto [dimension, index] : llvm::enumerate(load.getIndices())) {
+      IntegerAttr constant;
+      if (!matchPattern(index, m_Constant(&constant)))
+        continue;
+      int64_t at = constant.getInt(), extent = buffer.getDimSize(dimension);
+      if (at >= 0 && (ShapedType::isDynamic(extent) || at < extent))
+        continue;
+      (void)diag::help(diag::error(load, Id::GatherOutsideBuffer)
+                           << "index " << at << " is outside of dimension "
+                           << dimension << " of " << buffer,
+                       "indices start at 0; an index that is computed is "
+                       "clamped to the buffer");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Ranks, extents and element types that `attn.attention` and `attn.online`
 /// share.
 static LogicalResult verifyOperands(Operation *op, RankedTensorType q,
@@ -167,7 +192,9 @@ static LogicalResult verifyModifiers(Op op) {
           verifyLambda(op, op.getScore(), Lambda::Score, "a score region")) ||
       failed(verifyLambda(op, op.getMask(), Lambda::Mask, "a mask region")) ||
       failed(verifyCaptures(op, op.getScore())) ||
-      failed(verifyCaptures(op, op.getMask())))
+      failed(verifyCaptures(op, op.getMask())) ||
+      failed(verifyGathers(op.getScore())) ||
+      failed(verifyGathers(op.getMask())))
     return failure();
   return success();
 }
@@ -176,7 +203,8 @@ template <typename Op>
 static LogicalResult verifySink(Op op) {
   return success(succeeded(verifyLambda(op, op.getSink(), Lambda::Sink,
                                         "a sink region")) &&
-                 succeeded(verifyCaptures(op, op.getSink())));
+                 succeeded(verifyCaptures(op, op.getSink())) &&
+                 succeeded(verifyGathers(op.getSink())));
 }
 
 /// lse, then the row maximum: one f32 a row of the output `o`.

@@ -59,6 +59,7 @@ private:
   LogicalResult addTensor(BlockArgument argument, StringRef name);
   LogicalResult addFile(HostTensor &file, RankedTensorType type,
                         StringRef name);
+  LogicalResult checkSorted(BlockArgument argument, StringRef name);
   FailureOr<SmallVector<int64_t>> extentsOf(BlockArgument argument,
                                             StringRef name);
   void fill(const TensorView &tensor, BlockArgument argument, StringRef name);
@@ -299,6 +300,40 @@ SmallVector<unsigned> CallDataBuilder::orderOf(unsigned rank, bool operand) {
   return llvm::to_vector(llvm::seq<unsigned>(0, rank));
 }
 
+/// Whether the spec takes the buffer to be sorted along its last dimension.
+static bool isSorted(BlockArgument buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    auto load = dyn_cast<attn::LoadOp>(user);
+    return load && load.getSorted();
+  });
+}
+
+/// Kernels trust the promise; here it costs nothing to look.
+LogicalResult CallDataBuilder::checkSorted(BlockArgument argument,
+                                           StringRef name) {
+  if (!isSorted(argument))
+    return success();
+  const TensorView &view = std::get<TensorView>(data.arguments.back());
+  int64_t columns = view.extents.back(), previous = 0;
+  SmallVector<int64_t> index(view.rank(), 0);
+  for (int64_t at = 0; at < view.numElements(); ++at) {
+    for (int64_t d = view.rank() - 1, rest = at; d >= 0; --d) {
+      index[d] = rest % view.extents[d];
+      rest /= view.extents[d];
+    }
+    int64_t value = loadInteger(view, view.offset(index));
+    if (at % columns != 0 && value < previous)
+      return reportError(
+          diag::Id::ArgumentMismatch,
+          "'" + name + "': the spec takes it to be sorted, and " +
+              llvm::Twine(value) + " follows " + llvm::Twine(previous) +
+              " at element " + llvm::Twine(index.back()),
+          inputs[name], "sort it, or leave out .sorted() in the spec");
+    previous = value;
+  }
+  return success();
+}
+
 void CallDataBuilder::fill(const TensorView &tensor, BlockArgument argument,
                            StringRef name) {
   if (reference::isFloat(tensor.dtype)) {
@@ -307,11 +342,7 @@ void CallDataBuilder::fill(const TensorView &tensor, BlockArgument argument,
     return;
   }
   IntegerFill fill = IntegerFill::Documents;
-  auto isSorted = [](Operation *user) {
-    auto load = dyn_cast<attn::LoadOp>(user);
-    return load && load.getSorted();
-  };
-  if (llvm::any_of(argument.getUsers(), isSorted))
+  if (isSorted(argument))
     fill = IntegerFill::Documents;
   else if (tensor.dtype == DType::I8)
     fill = IntegerFill::Flags;
@@ -393,7 +424,8 @@ LogicalResult CallDataBuilder::addTensor(BlockArgument argument,
   if (!files.contains(name) && addLengths(argument))
     return success();
   if (auto file = files.find(name); file != files.end())
-    return addFile(file->second, type, name);
+    return success(succeeded(addFile(file->second, type, name)) &&
+                   succeeded(checkSorted(argument, name)));
   FailureOr<SmallVector<int64_t>> shape = extentsOf(argument, name);
   if (failed(shape))
     return failure();

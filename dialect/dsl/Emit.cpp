@@ -214,10 +214,9 @@ private:
                       "attn.extent ");
     case Node::Kind::Load: {
       const FunctionArgument &buffer = trace.arguments[node.integer];
-      return define(node, "attn.load " + valueName(buffer) + "[" +
-                              operandList(node) +
-                              (buffer.sorted ? "] sorted : " : "] : ") +
-                              typeOf(buffer));
+      return define(
+          node, "attn.load " + valueName(buffer) + "[" + operandList(node) +
+                    (buffer.sorted ? "] sorted : " : "] : ") + typeOf(buffer));
     }
     case Node::Kind::Operation:
       return define(node, std::string(node.mnemonic) + " " + operandList(node) +

@@ -77,6 +77,15 @@ Mask batchify(IntArg n, const Mask &mask, Where where) {
   });
 }
 
+Mask sampledBlocks(IntArg context, IntArg n, Where where) {
+  return libraryMask(where, [=](Batch, Head, Query i, Key j) {
+    Index length = atLeast(context, 0, "sampledBlocks", "the context"),
+          block = atLeast(n, 1, "sampledBlocks", "the block");
+    Bool own = (i - length) / block == (j - length) / block;
+    return j < length || (own && i >= j);
+  });
+}
+
 Mask miniCausal(IntArg n, Where where) {
   return libraryMask(where, [=](Batch, Head, Query i, Key j) {
     Index block = atLeast(n, 1, "miniCausal", "the block");

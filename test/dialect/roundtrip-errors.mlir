@@ -262,3 +262,21 @@ func.func @search_type(%ids: tensor<?xf32>, %x: i32) {
   %n = attn.search %ids[] for %x : tensor<?xf32>
   return
 }
+
+// -----
+
+// No call has this element; the first and the last that a dimension has are fine.
+func.func @gather_outside(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>, %table: tensor<?x4xf32>) -> tensor<?x8x?x64xbf16> {
+  %o = attn.attention q(%q) k(%k) v(%v) score (%s, %b, %h, %i, %j) {
+    %zero = arith.constant 0 : i32
+    %three = arith.constant 3 : i32
+    %four = arith.constant 4 : i32
+    %x = attn.load %table[%three, %three] : tensor<?x4xf32>
+    // expected-error @below {{QM0214: index 4 is outside of dimension 1 of 'tensor<?x4xf32>'}}
+    // expected-note @below {{help: indices start at 0; an index that is computed is clamped to the buffer}}
+    %y = attn.load %table[%zero, %four] : tensor<?x4xf32>
+    %t = arith.addf %x, %y : f32
+    attn.yield %t : f32
+  } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return %o : tensor<?x8x?x64xbf16>
+}

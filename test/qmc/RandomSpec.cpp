@@ -52,6 +52,12 @@ private:
     return emit(op + " " + a + ", " + b + " : " + type);
   }
 
+  /// An index of a gather, often outside of its buffer but no constant: one
+  /// that is outside is refused.
+  std::string place(int depth) {
+    return binary("arith.addi", index(depth), "%b", "i32");
+  }
+
   /// An i32 of moderate size.
   std::string index(unsigned depth) {
     static const char *leaves[] = {"%i", "%j", "%i", "%j", "%b", "%h", "%w"};
@@ -95,10 +101,10 @@ private:
       return binary(below(2) ? "arith.shrsi" : "arith.shli", operand(),
                     integer(below(5)), "i32");
     case 9:
-      return emit("attn.load %doc[" + operand() + "] : tensor<?xi32>");
+      return emit("attn.load %doc[" + place(depth - 1) + "] : tensor<?xi32>");
     case 10: {
-      std::string row = operand();
-      return emit("attn.load %table[" + row + ", " + operand() +
+      std::string row = place(depth - 1);
+      return emit("attn.load %table[" + row + ", " + place(depth - 1) +
                   "] : tensor<3x?xi32>");
     }
     default: {
@@ -114,7 +120,7 @@ private:
     if (depth == 0 || below(3) == 0) {
       if (below(6) == 0) {
         std::string byte =
-            emit("attn.load %flags[" + index(1) + "] : tensor<?xi8>");
+            emit("attn.load %flags[" + place(1) + "] : tensor<?xi8>");
         std::string zero = emit("arith.constant 0 : i8");
         return binary("arith.cmpi ne,", byte, zero, "i8");
       }
@@ -140,7 +146,7 @@ private:
   std::string bias(unsigned depth) {
     switch (below(4)) {
     case 0:
-      return emit("attn.load %slopes[" + index(1) + "] : tensor<?xf32>");
+      return emit("attn.load %slopes[" + place(1) + "] : tensor<?xf32>");
     case 1: { // a distance, scaled to at most a few units
       std::string n = index(depth);
       std::string f = emit("arith.sitofp " + n + " : i32 to f32");
@@ -158,7 +164,7 @@ private:
     }
     default: {
       std::string half =
-          emit("attn.load %halves[" + index(1) + "] : tensor<?xbf16>");
+          emit("attn.load %halves[" + place(1) + "] : tensor<?xbf16>");
       return emit("arith.extf " + half + " : bf16 to f32");
     }
     }

@@ -18,6 +18,7 @@
 #include <qm/buffer.h>
 #include <qm/catalogue/canvases.h>
 #include <qm/catalogue/documents.h>
+#include <qm/catalogue/recipes.h>
 #include <qm/catalogue/scores.h>
 #include <qm/catalogue/windows.h>
 #include <qm/expr.h>

@@ -115,6 +115,9 @@ std::vector<Entry> Captures::simple() {
       QM_MASK(blockDiagonal(96), i / 96 == j / 96),
       QM_MASK(batchify(128, causal(TopLeft)),
               i / 128 == j / 128 && i % 128 >= j % 128, "batchify_128_causal"),
+      QM_MASK(sampledBlocks(256, 96),
+              j < 256 ||
+                  (i >= 256 && (i - 256) / 96 == (j - 256) / 96 && i >= j)),
       QM_MASK(miniCausal(128), i % 128 >= j % 128),
       QM_MASK(blockDiffusion(512, 32),
               ((i < 512) == (j < 512) && i % 512 / 32 == j % 512 / 32) ||

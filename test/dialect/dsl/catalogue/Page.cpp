@@ -4,6 +4,11 @@
 #include "test/dialect/dsl/catalogue/Analysis.h"
 #include "test/dialect/dsl/catalogue/ScoreEntries.h"
 
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -116,13 +121,54 @@ std::string bounds(const Analysis &analysis) {
          std::to_string(analysis.inTightest);
 }
 
+std::string rate(const llvm::json::Object &row) {
+  return std::to_string(std::lround(row.getNumber("ours").value_or(0)));
+}
+
+/// Measured rates of the suite `masks`, if there are any.
+void writeSpeed(std::stringstream &out) {
+  auto file = llvm::MemoryBuffer::getFile(QM_SOURCE_DIR
+                                          "/test/perf/results/gpu_masks.json");
+  if (!file)
+    return;
+  llvm::Expected<llvm::json::Value> root =
+      llvm::json::parse((*file)->getBuffer());
+  if (!root || !root->getAsArray())
+    throw std::runtime_error("gpu_masks.json is no list of rows");
+  out << R"(
+## Speed
+
+TFLOP/s on kept pairs, bf16, 16384 tokens, 16 heads of 128, on the GPU named: from `test/perf/results/gpu_masks.json`, with the
+bars in `test/perf/RESULTS.md`. The masks are those of `qmc/BenchMasks.cpp`; FlexAttention ran in the same process.
+
+| mask | kernels for | GPU | TFLOP/s | FlexAttention | ratio |
+|---|---|---|--:|--:|--:|
+)";
+  for (const llvm::json::Value &value : *root->getAsArray()) {
+    const llvm::json::Object &row = *value.getAsObject();
+    if (row.getString("metric") != "rate")
+      continue;
+    llvm::StringRef mask = row.getString("cell")->rsplit(' ').second;
+    llvm::StringRef target = row.getString("suite")->split(' ').second;
+    out << "| `" << mask.str() << "` | " << target.str() << " | "
+        << row.getString("gpu")->str() << " | " << rate(row) << " | ";
+    const llvm::json::Object *peers = row.getObject("peers");
+    if (auto flex = peers ? peers->getNumber("flex") : std::nullopt)
+      out << std::lround(*flex) << " | "
+          << llvm::formatv("{0:f2}", *row.getNumber("ours") / *flex).str()
+          << " |\n";
+    else
+      out << "- | - |\n";
+  }
+}
+
 } // namespace
 
 std::string cataloguePage(const std::string &folder) {
   Documentations functions;
   for (const char *header :
        {"mask.h", "masks.h", "catalogue/windows.h", "catalogue/documents.h",
-        "catalogue/canvases.h", "catalogue/scores.h"})
+        "catalogue/canvases.h", "catalogue/scores.h", "catalogue/recipes.h"})
     read(folder, header, functions);
   Rows rows(functions);
 
@@ -169,6 +215,7 @@ to right.
     if (entry.example.find(").then(") == std::string::npos)
       out << rows.lead(entry.name) << " | " << code(entry.example) << " |\n";
   rows.requireAll();
+  writeSpeed(out);
   return out.str();
 }
 

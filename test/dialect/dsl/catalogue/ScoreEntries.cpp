@@ -48,8 +48,8 @@ void ScoreCaptures::fill(const char *name, std::vector<int64_t> shape) {
 }
 
 ScoreCaptures::ScoreCaptures() {
-  spec.heads(4).headDim(64);
-  call.batch = 2, call.heads = call.kvHeads = 4;
+  spec.heads(4).kvHeads(2).headDim(64);
+  call.batch = 2, call.heads = 4, call.kvHeads = 2;
   call.query = queries, call.key = keys;
   call.scalars["weight"] = {0, 0.75f};
   fill("slopes", {4});
@@ -57,6 +57,8 @@ ScoreCaptures::ScoreCaptures() {
   fill("per_query", {queries});
   fill("table", {4, 17});
   fill("buckets", {32, 4});
+  fill("rotary_q", {2, 4, queries, 3});
+  fill("rotary_k", {2, 2, keys, 3});
   fill("bias", {2, 4, queries, keys});
   fill("shared", {4, queries, keys});
   fill("distance", {2, queries, keys});
@@ -85,6 +87,13 @@ std::vector<ScoreEntry> ScoreCaptures::entries() {
       sum += at("edges", (k * 4 + h) * 5 + type);
     }
     return length ? sum / length : 0;
+  };
+  auto rotary = [this](int b, int h, int i, int j) {
+    double sum = 0;
+    for (int d = 0; d < 3; ++d)
+      sum += at("rotary_q", ((b * 4 + h) * queries + i) * 3 + d) *
+             at("rotary_k", ((b * 2 + h / 2) * keys + j) * 3 + d);
+    return sum;
   };
   const double inf = std::numeric_limits<double>::infinity();
   return {
@@ -116,6 +125,9 @@ std::vector<ScoreEntry> ScoreCaptures::entries() {
       QM_SCORE(graphormerSpatial(table, distance),
                s + row(h, std::min(int(pair("distance", b, i, j)), 16))),
       QM_SCORE(graphormerEdge(edges, types, distance, 3), s + path(b, h, i, j)),
+      QM_SCORE(addedDot(rotaryQ, rotaryK, 3, weight),
+               s + .75 * rotary(b, h, i, j)),
+      QM_SCORE(logActivation(0.5f), std::log(std::max(s, 0.) + .5)),
       QM_SCORE(squared(), s * s),
       QM_SCORE(maskAsScore(slidingWindow(4)),
                i + 8 - 4 <= j && j <= i + 8 ? s : -inf),

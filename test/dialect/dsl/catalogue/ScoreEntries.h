@@ -38,6 +38,8 @@ struct ScoreCaptures {
   Buffer<Index, Batch, Query, Key> distance = spec.buffer("distance", i32, spec.batch(), spec.queryLength(), spec.keyLength());
   Buffer<Float, Index, Head, Index> edges = spec.buffer("edges", f32, 3, spec.heads(), dynamic);
   Buffer<Index, Batch, Query, Key, Index> types = spec.buffer("types", i32, spec.batch(), spec.queryLength(), spec.keyLength(), 3);
+  Buffer<Float, Batch, Head, Query, Index> rotaryQ = spec.buffer("rotary_q", f32, spec.batch(), spec.heads(), spec.queryLength(), 3);
+  Buffer<Float, Batch, KvHead, Key, Index> rotaryK = spec.buffer("rotary_k", f32, spec.batch(), spec.kvHeads(), spec.keyLength(), 3);
   Float weight = spec.param("weight", f32);
   // clang-format on
 

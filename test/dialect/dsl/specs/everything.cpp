@@ -10,7 +10,8 @@ QM_ATTENTION(everything) {
       .valueHeadDim(64)
       .dtype(bf16)
       .scale(0.1f)
-      .returnLse();
+      .returnLse()
+      .returnRowMax();
   auto slopes = spec.buffer("slopes", f32, spec.heads());
   auto perKey = spec.buffer("per_key", f16, spec.keyLength());
   auto bias = spec.buffer("bias", bf16, spec.queryLength(), spec.keyLength());
@@ -38,6 +39,8 @@ QM_ATTENTION(everything) {
     Bool same = (flags[KvHead(h / 2)][j][k] == (i != j)) != (t < 100 && t != x);
     return select(same, t, max(t, -3) * 0.5f);
   });
+
+  spec.sink([&](Batch b, Head h) { return slopes[h] - toFloat(b) * x; });
 
   Mask striped = custom([&](Batch, Head h, Query i, Key j) {
     return (i + h) % 3 != j % 2 && (flags(0, j, 1) ^ (j > 4));

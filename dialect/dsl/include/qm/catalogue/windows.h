@@ -56,6 +56,13 @@ Mask blockDiagonal(detail::IntArg n, Where where = Where::current());
 Mask batchify(detail::IntArg n, const Mask &mask,
               Where where = Where::current());
 
+/// Training of a drafter (JetSpec): a context of `context` keys that all see,
+/// then blocks of n drafted positions, each blind to the others; n >= 1.
+/// Keeps: j < context or
+///        (i - context) / n = (j - context) / n and i >= j
+Mask sampledBlocks(detail::IntArg context, detail::IntArg n,
+                   Where where = Where::current());
+
 /// The causal triangle of n positions, repeated both ways; n >= 1.
 /// Keeps: i mod n >= j mod n
 Mask miniCausal(detail::IntArg n, Where where = Where::current());

@@ -121,6 +121,33 @@ QM_ATTENTION(graphormer_edges) {
   spec.score(graphormerEdge(bias, types, lengths, 2));
 }
 
+QM_ATTENTION(rotary_part) {
+  spec.heads(4).kvHeads(2).headDim(64).dtype(bf16).returnLse();
+  auto q = spec.buffer("rotary_q", bf16, spec.batch(), spec.heads(),
+                       spec.queryLength(), 4);
+  auto k = spec.buffer("rotary_k", bf16, spec.batch(), spec.kvHeads(),
+                       spec.keyLength(), 4);
+  spec.score(addedDot(q, k, 4, 0.125f));
+  spec.mask(causal(TopLeft));
+}
+
+QM_ATTENTION(relu_attention) {
+  shape(spec);
+  spec.score(logActivation(0.5f));
+}
+
+// Arithmetic on i xor j and gathers from two buffers.
+QM_ATTENTION(checkerboard) {
+  shape(spec);
+  auto rows = spec.buffer("rows", f32, spec.queryLength());
+  auto columns = spec.buffer("columns", f16, spec.keyLength());
+  spec.score([=](Score s, Batch, Head h, Query i, Key j) {
+    Index cell = (i ^ j) & 7;
+    return select(cell > h, s * 0.5f, s + rows[i] * columns[j]) -
+           0.125f * toFloat(cell);
+  });
+}
+
 QM_ATTENTION(squared_score) {
   shape(spec);
   spec.score(squared());
