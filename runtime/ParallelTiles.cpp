@@ -131,16 +131,20 @@ private:
 
 /// Owns the process's pool. A forked child has none of its parent's threads,
 /// and a lock may be held by one of them: it gets a new pool and leaves the old
-/// one alone.
+/// one alone, as reachable memory and no leak.
 class PoolHolder {
 public:
   PoolHolder() {
     pool = new Pool;
-    pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });
+    pthread_atfork(nullptr, nullptr, [] {
+      inherited = pool.load();
+      pool = new Pool;
+    });
   }
   ~PoolHolder() { delete pool; }
 
   static inline std::atomic<Pool *> pool{nullptr};
+  static inline Pool *inherited = nullptr;
 };
 
 Pool &pool() {

@@ -37,18 +37,23 @@ int qm::runtime::cuda::launch(const Kernel &kernel, const PackedCall &call,
   // The first parameter is the array itself; the driver copies them all.
   void *parameters[2 + maxTensorMaps] = {const_cast<int64_t *>(call.slots)};
   TensorMapBytes maps[maxTensorMaps];
-  for (size_t i = 0; i < variant->entry.tensorMaps.size(); ++i) {
-    if (int status =
-            encodeTensorMap(*driver, kernel.signature,
-                            variant->entry.tensorMaps[i], call, maps[i]))
-      return status;
-    parameters[1 + i] = &maps[i];
+  const std::vector<TensorMap> &wanted = variant->entry.tensorMaps;
+  size_t slots = static_cast<size_t>(kernel.signature.slots);
+  if (!wanted.empty() &&
+      !image->tensorMaps.get(call.slots, slots, maps, wanted.size())) {
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (int status = encodeTensorMap(*driver, kernel.signature, wanted[i],
+                                       call, maps[i]))
+        return status;
+    image->tensorMaps.put(call.slots, slots, maps, wanted.size());
   }
+  for (size_t i = 0; i < wanted.size(); ++i)
+    parameters[1 + i] = &maps[i];
   int32_t counter = -1;
   if (variant->entry.tileCounters) {
     counter =
         image->tileCounters.get(*driver, stream, variant->entry.tileCounters);
-    parameters[1 + variant->entry.tensorMaps.size()] = &counter;
+    parameters[1 + wanted.size()] = &counter;
   }
   int64_t grid = tiles;
   if (variant->entry.ctasPerSm)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/Driver.h"
+#include "runtime/cuda/TensorMapCache.h"
 #include "runtime/cuda/TileCounters.h"
 
 #include <atomic>
@@ -20,6 +21,7 @@ struct LoadedImage {
   Module module;
   Function function;
   mutable TileCounters tileCounters;
+  mutable TensorMapCache tensorMaps;
   LoadedImage *next;
 };
 

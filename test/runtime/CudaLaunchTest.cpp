@@ -427,6 +427,25 @@ TEST_F(CudaLaunch, TensorMapsFollowTheSlots) {
   EXPECT_EQ(k.extents[1], 5u);
 }
 
+TEST_F(CudaLaunch, MapsOfACallThatComesAgainAreKept) {
+  fake().tensorMaps = 2;
+  const qm_kernel *kernel = load({"sm_80:ptx"}, withMaps);
+  Arguments first(gpu0), second(gpu0, 1);
+  for (int round = 0; round < 3; ++round)
+    for (const Arguments *arguments : {&first, &second}) {
+      ASSERT_EQ(launch(kernel, *arguments), QM_OK) << qm_last_error();
+      EXPECT_EQ(readMap(fake().last, 0).address, arguments->q.data.data());
+      EXPECT_EQ(readMap(fake().last, 1).address, arguments->k.data.data());
+    }
+  EXPECT_EQ(fake().encodes, 4);
+  // As many as are kept: the oldest goes.
+  for (int64_t queries : {1, 2, 3})
+    ASSERT_EQ(launch(kernel, Arguments(gpu0, 1, queries)), QM_OK);
+  ASSERT_EQ(launch(kernel, first), QM_OK);
+  EXPECT_EQ(fake().encodes, 4 + 6 + 2);
+  EXPECT_EQ(readMap(fake().last, 0).extents[1], 6u);
+}
+
 TEST_F(CudaLaunch, AGridOfSeveralTilesACtaIsNoLargerThanTheGpu) {
   fake().tensorMaps = 2;
   const qm_kernel *kernel = load({"sm_80:ptx"}, withMaps);

@@ -178,7 +178,8 @@ TEST_F(Operator, WhatNoKernelCouldTakeIsNamedExactly) {
   Arguments arguments;
   arguments.q.dl.ndim = 3;
   EXPECT_EQ(choose(arguments), std::to_string(QM_ERROR_TENSOR_RANK));
-  std::vector<qm_value> values = Arguments().values();
+  arguments.q.dl.ndim = 4;
+  std::vector<qm_value> values = arguments.values();
   EXPECT_EQ(qm_operator_launch(op, values.data(), 3, nullptr),
             QM_ERROR_ARGUMENT_COUNT);
   EXPECT_EQ(qm_operator_launch(op, nullptr, values.size(), nullptr),

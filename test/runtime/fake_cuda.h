@@ -62,7 +62,8 @@ struct FakeCuda {
   int failure = 0;
 
   // Records.
-  int initialisations = 0, loads = 0, unloads = 0, launches = 0, retains = 0;
+  int initialisations = 0, encodes = 0, loads = 0, unloads = 0, launches = 0,
+      retains = 0;
   int dynamicShared = 0; ///< as set by cuFuncSetAttribute
   const char *requestedEntry = nullptr;
   FakeLaunch last = {};
