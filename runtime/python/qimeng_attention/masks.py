@@ -18,7 +18,7 @@ from .values import Bool, Index, condition
 __all__ = [
     "BOTTOM_RIGHT", "TOP_LEFT", "Mask", "batch_window", "batchify", "block_causal", "block_diagonal", "block_diffusion", "causal",
     "chunked_causal", "custom", "dilated_window", "document", "document_causal_by_offsets", "document_relative", "flamingo", "full",
-    "global_window", "image_bidirectional", "mini_causal", "packed_bits", "padding", "prefix", "row_threshold", "shared_prefix",
+    "global_window", "image_bidirectional", "mini_causal", "packed_bits", "padding", "prefix", "row_threshold", "sampled_blocks", "shared_prefix",
     "sink_window", "sliding_window", "top_k_blocks", "tree", "var_scales",
 ]  # fmt: skip
 
@@ -292,6 +292,20 @@ def mini_causal(n):
     def function(b, h, i, j):
         block = at_least(n, 1, "mini_causal", "the block")
         return i % block >= j % block
+
+    return library_mask(function)
+
+
+def sampled_blocks(context, n):
+    """Training of a drafter (JetSpec): `context` keys that all see, then blocks of n drafted positions, each blind to the others.
+
+    Keeps: j < context or (i - context) / n = (j - context) / n and i >= j
+    """
+
+    def function(b, h, i, j):
+        length, block = at_least(context, 0, "sampled_blocks", "the context"), at_least(n, 1, "sampled_blocks", "the block")
+        own = (i - length) // block == (j - length) // block
+        return (j < length) | (own & (i >= j))
 
     return library_mask(function)
 

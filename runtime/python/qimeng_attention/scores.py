@@ -9,14 +9,14 @@ import numbers
 
 from .arguments import Buffer, as_buffer
 from .catalogue import BOTTOM_RIGHT, Alignment, at_least, extent, position, require
-from .functions import clamp, cos, exp2, index_like, maximum, minimum, scalar_like, tanh, to_float, to_int, where
+from .functions import clamp, cos, exp2, index_like, log, maximum, minimum, scalar_like, tanh, to_float, to_int, where
 from .masks import as_mask, causal
 from .places import at_place, here
 from .values import Float, as_float, numeric
 
 __all__ = [
-    "Score", "alibi", "alibi_bidirectional", "batch_bias", "causal_as_score", "custom", "dense_bias", "dual_buffer", "graphormer_edge",
-    "graphormer_spatial", "head_bias", "mask_as_score", "relative_distance", "relative_position", "relative_table", "sandwich",
+    "Score", "added_dot", "alibi", "alibi_bidirectional", "batch_bias", "causal_as_score", "custom", "dense_bias", "dual_buffer", "graphormer_edge",
+    "graphormer_spatial", "head_bias", "log_activation", "mask_as_score", "relative_distance", "relative_position", "relative_table", "sandwich",
     "softcap", "squared", "t5_bias", "temperature",
 ]  # fmt: skip
 
@@ -258,6 +258,36 @@ def graphormer_edge(bias, types, lengths, steps):
         return s + total / to_float(maximum(length, 1))
 
     return _library_score(function)
+
+
+def added_dot(q, k, width, weight):
+    """A second product of queries and keys, read element by element: the rotary part of multi-head latent attention.
+
+    q over [batch, head, query, dim], k over [batch, kv head, key, dim]. `width` dims are unrolled in every element of the scores, which
+    costs more than the matrix product does: for small widths. Where it is hot, concatenate both parts to one head dim.
+    Gives: t = s + weight * sum over d < width of q[b][h][i][d] * k[b][h / (Hq / Hkv)][j][d]
+    """
+    q, k = _over(q, 4, "q, over [batch, head, query, dim],"), _over(k, 4, "k, over [batch, kv head, key, dim],")
+
+    def function(s, b, h, i, j):
+        require(
+            width >= 1, f"added_dot: the width is {width}, at least 1 is needed", "write the number of dims that q and k have"
+        )
+        kv_head = h // (extent("heads") // extent("kv_heads"))
+        total = _weight(0)
+        for d in range(width):
+            total = total + q[b, h, i, d] * k[b, kv_head, j, d]
+        return s + _weight(weight) * total
+
+    return _library_score(function)
+
+
+def log_activation(offset):
+    """Attention with an activation for a weight: the softmax of t weighs a key by relu(s) + offset, offset > 0.
+
+    With o and lse of the call, the sum over kept j of relu(s_j) v_j is o e^lse - offset sum v_j. Gives: t = ln(max(s, 0) + offset)
+    """
+    return _library_score(lambda s, b, h, i, j: log(maximum(s, 0.0) + _weight(offset)))
 
 
 def squared():

@@ -26,7 +26,8 @@ def examples():
 
     slopes = buffer("f32", ["heads"], "slopes")
     lengths = buffer("i32", ["batch"], "lengths")
-    ids = buffer("i32", ["batch", "query"], "ids")
+    ids = buffer("i32", ["batch", "query"], "ids", sorted=True)
+    logits = buffer("bf16", ["heads"], "sinks")
     prompt = buffer("i32", ["batch"], "prompt")
     table = buffer("f32", [32, "heads"], "table")
     sinks, window = scalar("i32", "sinks"), scalar("i32", "window")
@@ -53,6 +54,10 @@ def examples():
         ),
         "gemma2_softcap": qa.Spec(
             name="gemma2_local", heads=32, kv_heads=16, head_dim=128, scale=1 / 12, score_mod=gemma2, mask=local
+        ),
+        "gpt_oss_sinks": qa.Spec(
+            name="gpt_oss_layer", heads=64, kv_heads=8, head_dim=64, sink=logits, mask=masks.sliding_window(127), return_lse=True,
+            return_row_max=True,
         ),
         "natten": qa.Spec(name="natten", heads=8, head_dim=64, dtype="f16", mask=masks.natten_2d((90, 160), (7, 13))),
         "prefix_lm": qa.Spec(name="prefix_lm", heads=16, head_dim=64, mask=masks.prefix(prompt) | masks.causal(TOP_LEFT)),
@@ -138,12 +143,26 @@ def catalogue_scores():
         ("sandwich_8", scores.sandwich(8), None),
         ("graphormer", scores.graphormer_spatial(spatial, distance), None),
         ("graphormer_edges", scores.graphormer_edge(step_bias, edges, lengths, 2), None),
+        ("relu_attention", scores.log_activation(0.5), None),
         ("squared_score", scores.squared(), None),
         ("window_as_score", scores.mask_as_score(masks.sliding_window(12, 4)), None),
         ("causal_score", scores.causal_as_score(TOP_LEFT), None),
         ("softcap_then_alibi", scores.softcap(30).then(scores.alibi(slopes)), causal),
     ]
-    return [_small(name=name, score_mod=score, mask=mask, arguments=order.get(name, ())) for name, score, mask in rows]
+    specs = [_small(name=name, score_mod=score, mask=mask, arguments=order.get(name, ())) for name, score, mask in rows]
+    rotary_q = declared(["batch", "heads", "query", 4], "rotary_q", "bf16")
+    rotary_k = declared(["batch", "kv_heads", "key", 4], "rotary_k", "bf16")
+    rotary = scores.added_dot(rotary_q, rotary_k, 4, 0.125)
+    specs.append(
+        qa.Spec(name="rotary_part", heads=4, kv_heads=2, head_dim=64, return_lse=True, score_mod=rotary, mask=causal)
+    )
+    row, column = declared(["query"], "rows"), declared(["key"], "columns", "f16")
+
+    def checkerboard(s, b, h, i, j):
+        cell = (i ^ j) & 7
+        return where(cell > h, s * 0.5, s + row[i] * column[j]) - 0.125 * to_float(cell)
+
+    return [*specs, _small(name="checkerboard", score_mod=checkerboard)]
 
 
 def catalogue_launch():
@@ -191,5 +210,26 @@ def everything():
     )
     return qa.Spec(
         name="everything", heads=4, kv_heads=2, head_dim=64, value_head_dim=64, dtype="bf16", scale=0.1, return_lse=True,
-        score_mod=score, mask=mask, arguments=[slopes, per_key, bias, octets, shorts, longs, flags, lengths, valid, n, x],
+        return_row_max=True, score_mod=score, mask=mask, sink=lambda b, h: slopes[h] - to_float(b) * x, arguments=[slopes, per_key, bias, octets, shorts, longs, flags, lengths, valid, n, x],
     )  # fmt: skip
+
+
+def lengths_and_sinks():
+    """lengths_and_sinks.cpp beside this file."""
+    slopes, logits = buffer("f32", ["heads"], "slopes"), buffer("bf16", ["heads"], "logits")
+    ids = buffer("i32", ["batch", "query"], "ids", sorted=True)
+    top, bottom = masks.causal(TOP_LEFT), masks.causal(BOTTOM_RIGHT)
+    return [
+        qa.Spec(
+            name="packed_sequences", heads=8, kv_heads=2, head_dim=64, dtype="f16", lengths="packed", return_lse=True, mask=bottom,
+            score_mod=lambda s, b, h, i, j: s + slopes[h] * (j - i) * to_float(b),
+        ),
+        qa.Spec(
+            name="padded_sequences", heads=4, head_dim=64, scale=0.5, lengths="padded", mask=bottom & masks.sliding_window(100)
+        ),
+        qa.Spec(name="sinks", heads=4, head_dim=64, return_lse=True, return_row_max=True, sink=logits, mask=top),
+        qa.Spec(
+            name="computed_sinks", heads=4, head_dim=64, return_row_max=True, sink=lambda b, h: to_float(h + b) * 0.5 - 1
+        ),
+        qa.Spec(name="sorted_documents", heads=4, head_dim=64, mask=masks.document(ids) & top),
+    ]  # fmt: skip

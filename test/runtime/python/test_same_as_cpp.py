@@ -5,6 +5,7 @@ import unittest
 
 import mirrored_specs
 from common import SOURCE, Process, qmc
+from qimeng_attention import masks, scores
 
 
 def functions_of(text):
@@ -31,8 +32,8 @@ class SameAsCpp(unittest.TestCase):
     def test_examples(self):
         specs = mirrored_specs.examples()
         files = {path.stem for path in (SOURCE / "examples").glob("*.cpp")}
+        self.assertEqual(sorted(specs), sorted(files), "every example has its Python")
         for name in sorted(specs):
-            self.assertIn(name, files)
             self.compare(f"examples/{name}.cpp", [specs[name]])
 
     def test_catalogue_masks(self):
@@ -43,6 +44,18 @@ class SameAsCpp(unittest.TestCase):
 
     def test_catalogue_at_launch(self):
         self.compare("test/dialect/dsl/catalogue/specs/catalogue_launch.cpp", mirrored_specs.catalogue_launch())
+
+    def test_the_catalogue_is_whole(self):
+        """Every function of the C++ catalogue has one here, with its name in lower case."""
+        page = (SOURCE / "dialect/dsl/CATALOGUE.md").read_text()
+        names = re.findall(r"^\| \[(\w+)\]\(", page, re.M)
+        self.assertGreater(len(names), 50)
+        for name in names:
+            words = re.sub(r"(\d+)(d)$", r"_\1\2", re.sub(r"(?<!^)([A-Z])", r"_\1", name)).lower()
+            self.assertTrue(hasattr(masks, words) or hasattr(scores, words), words)
+
+    def test_lengths_and_sinks(self):
+        self.compare("test/runtime/python/lengths_and_sinks.cpp", mirrored_specs.lengths_and_sinks())
 
     def test_everything(self):
         self.compare("test/dialect/dsl/specs/everything.cpp", [mirrored_specs.everything()])
