@@ -1,6 +1,8 @@
 // The work list of a query tile.
 #include "lowering/sm80/KeyBlocks.h"
 
+#include "lowering/common/KeyEnd.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include "mlir/IR/Matchers.h"
@@ -15,13 +17,6 @@ static constexpr int64_t lanes = 32;
 /// Past every key, and far enough from the largest i32 that rows of such a
 /// block can be counted on.
 static constexpr int64_t noBlock = std::numeric_limits<int32_t>::max() - 1023;
-
-/// Whether the bounds come from a captured buffer: lengths, past which memory
-/// may hold anything. Otherwise every key below Skv is one, and the end of the
-/// bounds only saves work.
-static bool dependsOnBuffer(Region &bounds) {
-  return !bounds.front().getOps<attn::LoadOp>().empty();
-}
 
 KeyBlockList::KeyBlockList(KernelState &state, attn::KeyBlocksOp loop)
     : state(state),
@@ -40,7 +35,7 @@ KeyBlockList::KeyBlockList(KernelState &state, attn::KeyBlocksOp loop)
   region = make(loop.getClassify());
   if (!loop.getBounds().empty()) {
     bounds = make(loop.getBounds());
-    readsLengths = dependsOnBuffer(loop.getBounds());
+    readsLengths = lowering::endsAtLength(loop.getBounds());
   }
 }
 

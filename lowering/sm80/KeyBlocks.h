@@ -58,7 +58,7 @@ private:
   KernelState &state;
   bool alwaysMasked; ///< a mask without classification: no block counts as full
   std::unique_ptr<ElementRegion> region, bounds;
-  bool readsLengths = false; ///< the bounds depend on a captured buffer
+  bool readsLengths = false; ///< the bounds end where a captured length does
   /// Blocks before `begin` and from `end` on have no row that keeps a key.
   Int begin, end;
 };

@@ -2,6 +2,7 @@
 #include "lowering/sm90/Program.h"
 
 #include "dialect/Diagnostics.h"
+#include "lowering/common/KeyEnd.h"
 #include "lowering/sm80/ElementRegion.h"
 
 #include <cmath>
@@ -23,7 +24,7 @@ bool Program::hasMask() const {
 
 bool Program::readsLengths() {
   Region &bounds = loop.getBounds();
-  return !bounds.empty() && !bounds.front().getOps<attn::LoadOp>().empty();
+  return !bounds.empty() && lowering::endsAtLength(bounds);
 }
 
 /// Fills `slot` with `op`; a second operation of its kind is refused.
