@@ -16,7 +16,7 @@ except ImportError:
 
 import qimeng_attention as qa
 from qimeng_attention import masks, scores
-from qimeng_attention.torch import flex_attention, scaled_dot_product_attention
+from qimeng_attention.torch import flex_attention, scaled_dot_product_attention, varlen_attention
 
 warnings.filterwarnings("ignore", "flex_attention called without torch.compile")
 SLOPES = torch.tensor([0.5, 0.25, 0.125, 0.0625])
@@ -225,6 +225,43 @@ class Flex(Contract):
                 flex_attention(q, options.pop("k", k), v, score_mod, **options)
         with self.assertRaises(qa.SpecError):
             flex_attention(q, k, v, mask_mod=lambda b, h, i, j: i // 0 == j)
+
+
+class Varlen(unittest.TestCase):
+    def setUp(self):
+        q, k, v = tensors(batch=1, rows=70, keys=90)
+        self.operands = [x[0].transpose(0, 1).contiguous() for x in (q, k, v)]  # [T, H, E]
+        self.starts = torch.tensor([0, 30, 30, 70], dtype=torch.int32), torch.tensor([0, 41, 50, 90], dtype=torch.int32)
+
+    def check(self, run):
+        o, lse = run(*self.operands, *self.starts)
+        self.assertEqual((o.shape, lse.shape), ((70, 4, 32), (4, 70)))
+        for n in range(3):
+            rows, keys = (slice(int(s[n]), int(s[n + 1])) for s in self.starts)
+            q, k, v = (x[at].transpose(0, 1)[None] for x, at in zip(self.operands, (rows, keys, keys)))
+            kept = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool).tril(k.shape[2] - q.shape[2])
+            expected = F.scaled_dot_product_attention(q, k, v, kept, enable_gqa=True)
+            torch.testing.assert_close(o[rows].transpose(0, 1)[None], torch.nan_to_num(expected))
+
+    @staticmethod
+    def causal(q, k, v, cu_q, cu_kv):
+        mask = masks.causal(qa.BOTTOM_RIGHT)
+        return varlen_attention(q, k, v, cu_q, cu_kv, mask_mod=mask, enable_gqa=True, return_lse=True)
+
+    def test_sequences(self):
+        self.check(self.causal)
+        with self.assertRaisesRegex(ValueError, r"\[tokens, heads, head dim\]"):
+            varlen_attention(*tensors(), *self.starts)
+
+    def test_compiled(self):
+        made = masks.causal(qa.BOTTOM_RIGHT)
+
+        def run(q, k, v, cu_q, cu_kv):
+            return varlen_attention(q, k, v, cu_q, cu_kv, mask_mod=made, enable_gqa=True, return_lse=True)
+
+        torch._dynamo.reset()
+        with torch.no_grad():
+            self.check(torch.compile(run, fullgraph=True, backend="aot_eager"))
 
 
 class Operators(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Drop-in functions: `scaled_dot_product_attention` and `flex_attention` with PyTorch's arguments.
+"""Drop-in functions: `scaled_dot_product_attention` and `flex_attention` with PyTorch's arguments, `varlen_attention` for packed ones.
 
 They work on the CPU and on CUDA devices, eagerly, under torch.compile(fullgraph=True) and in CUDA graphs. Inference only.
 """
@@ -15,13 +15,14 @@ _traced = {}
 
 
 @torch.compiler.assume_constant_result
-def _trace(extents, dtype, scale, return_lse, score, mask, additive):
+def _trace(extents, dtype, scale, return_lse, score, mask, additive, lengths):
     """(text, which tensors of score's and then mask's are its captures) of a spec, traced once for each description.
 
     extents: "Hq Hkv D Dv".
     additive: None, or what an attn_mask of scaled_dot_product_attention does: "causal", "bool", "bias".
+    lengths: None or "packed".
     """
-    key = (extents, dtype, scale, return_lse, score, mask, additive)
+    key = (extents, dtype, scale, return_lse, score, mask, additive, lengths)
     if key not in _traced:
         heads, kv_heads, head_dim, value_head_dim = map(int, extents.split())
         score_mod, score_buffers = rebuild(score)
@@ -38,7 +39,7 @@ def _trace(extents, dtype, scale, return_lse, score, mask, additive):
             score_mod = _gather_bias(score_mod)
         spec = Spec(
             heads=heads, kv_heads=kv_heads, head_dim=head_dim, value_head_dim=value_head_dim, dtype=dtype_name(dtype), scale=scale,
-            return_lse=return_lse, score_mod=score_mod, mask=mask_mod,
+            return_lse=return_lse, score_mod=score_mod, mask=mask_mod, lengths=lengths,
         )  # fmt: skip
         program_of(spec.content, spec)
         positions = {id(buffer.argument): at for at, buffer in enumerate(buffers)}
@@ -57,20 +58,21 @@ def _gather_bias(buffer):
     return lambda s, b, h, i, j: s + buffer[b, h, i, j]
 
 
-def _run(q, k, v, score, mask, additive, scale, return_lse, tensors):
+def _run(q, k, v, score, mask, additive, scale, return_lse, tensors, starts=()):
+    """`starts`: of packed sequences, cu_q and cu_kv."""
     # As a text: that makes Dynamo take these extents, and no others, for constants.
-    extents = f"{q.shape[1]} {k.shape[1]} {q.shape[3]} {v.shape[3]}"
-    text, order = _trace(extents, q.dtype, scale, return_lse, score, mask, additive)
-    captures = []
+    extents = f"{q.shape[1]} {k.shape[1]} {q.shape[-1]} {v.shape[-1]}"
+    text, order = _trace(extents, q.dtype, scale, return_lse, score, mask, additive, "packed" if starts else None)
+    captures = list(starts)
     for at in order:
         tensor = tensors[at]
         captures.append(tensor.reshape(1) if tensor.dim() == 0 else tensor)
     return torch.ops.qimeng.attention(q, k, v, captures, [], text)
 
 
-def _check_heads(q, k, v, enable_gqa):
-    if q.dim() != 4 or k.dim() != 4 or v.dim() != 4:
-        raise ValueError("query, key and value are [batch, heads, sequence, head dim]")
+def _check_heads(q, k, v, enable_gqa, rank=4):
+    if q.dim() != rank or k.dim() != rank or v.dim() != rank:
+        raise ValueError(f"query, key and value are [{'batch, heads, sequence' if rank == 4 else 'tokens, heads'}, head dim]")
     if q.shape[1] != k.shape[1] and not enable_gqa:
         raise ValueError(
             f"query has {q.shape[1]} heads and key has {k.shape[1]}: pass enable_gqa=True if each key head serves several query heads"
@@ -100,6 +102,22 @@ def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=Non
     score = describe(score_mod, tensors)
     mask = describe(mask_mod, tensors)
     o, lse = _run(query, key, value, score, mask, None, None if scale is None else float(scale), bool(return_lse), tensors)
+    return (o, lse) if return_lse else o
+
+
+def varlen_attention(query, key, value, cu_q, cu_kv, score_mod=None, mask_mod=None, scale=None, enable_gqa=False, return_lse=False):
+    """flex_attention on sequences of different lengths that lie one after the other.
+
+    query [T, Hq, E], key [Tkv, Hkv, E], value [Tkv, Hkv, Ev]; cu_q, cu_kv: int32, where each sequence starts and the last one ends
+    ("cu_seqlens"). Gives [T, Hq, Ev], or that and lse [Hq, T]. In score_mod and mask_mod b is the number of the sequence, q_idx and
+    kv_idx count from its start: masks.causal(BOTTOM_RIGHT) is what flash-attention's varlen functions call causal. Nothing is compiled for new lengths.
+    """
+    _check_heads(query, key, value, enable_gqa, rank=3)
+    tensors = []
+    score, mask = describe(score_mod, tensors), describe(mask_mod, tensors)
+    o, lse = _run(
+        query, key, value, score, mask, None, None if scale is None else float(scale), bool(return_lse), tensors, (cu_q, cu_kv)
+    )  # fmt: skip
     return (o, lse) if return_lse else o
 
 

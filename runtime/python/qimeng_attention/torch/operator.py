@@ -86,14 +86,18 @@ def program_of(text, spec=None):
 
 
 def _results(q, v, has_lse):
-    """New results: o in q's order of dimensions where that is [B, H, S, D] or [B, S, H, D]; without lse an empty tensor."""
-    batch, heads, rows, _ = q.shape
-    width = v.shape[3]
-    if not q.is_contiguous() and q.transpose(1, 2).is_contiguous():
-        o = q.new_empty(batch, rows, heads, width).transpose(1, 2)
+    """New results: o in q's order of dimensions where that is [B, H, S, D] or [B, S, H, D]; without lse an empty tensor.
+
+    Packed sequences: [T, H, D], and lse [H, T].
+    """
+    heads, width = q.shape[1], v.shape[-1]
+    if q.dim() == 3:
+        o, rows = q.new_empty(q.shape[0], heads, width), (heads, q.shape[0])
+    elif not q.is_contiguous() and q.transpose(1, 2).is_contiguous():
+        o, rows = q.new_empty(q.shape[0], q.shape[2], heads, width).transpose(1, 2), q.shape[:3]
     else:
-        o = q.new_empty(batch, heads, rows, width)
-    return o, q.new_empty((batch, heads, rows) if has_lse else (0,), dtype=torch.float32)
+        o, rows = q.new_empty(q.shape[0], heads, q.shape[2], width), q.shape[:3]
+    return o, q.new_empty(rows if has_lse else (0,), dtype=torch.float32)
 
 
 def _launch(q, k, v, captures, scalars, program, out, lse):
