@@ -1,5 +1,6 @@
 // `--set part.field=value`.
 #include "passes/Overrides.h"
+#include "dialect/AttnOps.h"
 #include "dialect/Diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -15,14 +16,23 @@ FailureOr<SmallVector<Override>>
 qm::passes::selectOverrides(Operation *where, ArrayRef<std::string> texts,
                             StringRef part) {
   SmallVector<Override> selected;
+  auto owner = dyn_cast<attn::KernelOp>(where);
   for (StringRef text : texts) {
-    auto [key, value] = text.split('=');
-    auto [owner, field] = key.split('.');
-    if (!llvm::is_contained(parts, owner) || field.empty() || value.empty())
+    StringRef assignment = text;
+    if (text.split('=').first.contains(':')) {
+      StringRef kernel;
+      std::tie(kernel, assignment) = text.split(':');
+      if (!owner || owner.getSymName() != kernel)
+        continue;
+    }
+    auto [key, value] = assignment.split('=');
+    auto [subject, field] = key.split('.');
+    if (!llvm::is_contained(parts, subject) || field.empty() || value.empty())
       return diag::help(diag::error(where, Id::UnknownOverride)
                             << "'" << text << "' is not an override",
-                        "write precision.FIELD=TYPE or schedule.FIELD=NUMBER");
-    if (owner == part)
+                        "write precision.FIELD=TYPE or schedule.FIELD=NUMBER, "
+                        "after KERNEL: for one kernel only");
+    if (subject == part)
       selected.push_back({field, value, text});
   }
   return selected;

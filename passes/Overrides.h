@@ -13,7 +13,9 @@ struct Override {
   llvm::StringRef text; ///< as written, for messages
 };
 
-/// The overrides of one part ("precision"). A text that is no override, or of a
+/// The overrides of one part ("precision") for the kernel `where`: those of
+/// every kernel, and those that begin with its name ("f:schedule.tile_n=96"). A
+/// text that is no override, or of a
 /// part that does not exist, is an error at `where` (QM0302).
 mlir::FailureOr<llvm::SmallVector<Override>>
 selectOverrides(mlir::Operation *where, llvm::ArrayRef<std::string> texts,

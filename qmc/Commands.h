@@ -11,6 +11,7 @@ mlir::LogicalResult runBuild(Session &session, const Options &options);
 mlir::LogicalResult runRun(Session &session, const Options &options);
 mlir::LogicalResult runVerify(Session &session, const Options &options);
 mlir::LogicalResult runBench(Session &session, const Options &options);
+mlir::LogicalResult runTune(Session &session, const Options &options);
 mlir::LogicalResult runExplain(Session &session, const Options &options);
 
 } // namespace qm::driver

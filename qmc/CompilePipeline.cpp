@@ -3,6 +3,7 @@
 #include "qmc/Console.h"
 #include "qmc/NearestName.h"
 #include "qmc/OutputFiles.h"
+#include "qmc/ScheduleFile.h"
 
 #include "dialect/AttnOps.h"
 #include "dialect/Diagnostics.h"
@@ -78,7 +79,15 @@ CompilePipeline::lowerTo(ModuleOp module, passes::Level to,
   OwningOpRef<ModuleOp> copy(module.clone());
   passes::CompileOptions compile;
   compile.target = target.name.str();
-  compile.overrides = options.overrides;
+  if (!options.schedules.empty()) {
+    auto chosen = readScheduleOverrides(options.schedules, target.name);
+    if (failed(chosen))
+      return failure();
+    compile.overrides = std::move(*chosen);
+  }
+  // The last override of a field counts.
+  for (const std::string &text : options.overrides)
+    compile.overrides.push_back(text);
   auto run = [&](passes::Level first, passes::Level last) {
     PassManager manager(&session.context);
     passes::buildPipeline(manager, first, last, compile);

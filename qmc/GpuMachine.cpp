@@ -248,8 +248,11 @@ qm::driver::makeGpuMachine(const Options &options) {
         "there is no GPU to run on: " +
             StringRef(qm_last_error()).split("\nhelp: ").first,
         "--target=gpu",
-        "use --target=cpu, or `qmc verify --dump-case DIR` and run the case "
-        "where an NVIDIA GPU and its driver are");
+        options.command == Command::Tune
+            ? "write the candidates with `qmc tune --dump-kernels=DIR`, time "
+              "them where an NVIDIA GPU is, and read --times back"
+            : "use --target=cpu, or `qmc verify --dump-case DIR` and run the "
+              "case where an NVIDIA GPU and its driver are");
   char name[128] = "";
   driver->deviceGetName(name, sizeof name - 1, device->handle);
   return std::unique_ptr<Machine>(

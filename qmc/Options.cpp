@@ -74,6 +74,9 @@ void addCompileFlags(CLI::App &app, Options &options) {
   addAssignments(app, "--set", options.overrides,
                  "Override a decision: precision.p=f32, schedule.tile_n=32",
                  "KEY=VALUE");
+  app.add_option("--schedules", options.schedules,
+                 "Schedules that `qmc tune` chose; --set goes before them")
+      ->type_name("FILE");
   app.add_option("--ptxas", options.ptxas, "The ptxas to use")
       ->type_name("PATH");
   app.add_option("--cxx", options.cxx, "Host compiler for a .cpp spec")
@@ -262,6 +265,34 @@ CLI::App *addBench(CLI::App &app, Options &options) {
   return bench;
 }
 
+CLI::App *addTune(CLI::App &app, Options &options) {
+  CLI::App *tune = app.add_subcommand(
+      "tune", "Time schedules of specs on a GPU, and choose the fastest");
+  addInput(*tune, options, "A .cpp or .mlir file, unless there is --times");
+  addCompileFlags(*tune, options);
+  addCallFlags(*tune, options);
+  addLayout(*tune, options, "Memory layout of q, k, v and o (default bshd)");
+  tune->add_option("--device", options.device, "Which GPU (default 0)")
+      ->type_name("N");
+  tune->add_flag("--json", options.json,
+                 "The table as JSON: an object a row, values as printed");
+  const char *group = "What to measure";
+  tune->add_option("--repeat", options.repeat, "Timed runs (default 5)")
+      ->type_name("N")
+      ->group(group);
+  tune->add_option("--dump-kernels", options.dumpKernels,
+                   "Time nothing: write the candidates here, for "
+                   "test/perf/time_candidates.py on a machine with a GPU")
+      ->type_name("DIR")
+      ->group(group);
+  tune->add_option("--times", options.times,
+                   "Times of candidates, as time_candidates.py writes them")
+      ->type_name("FILE")
+      ->group(group);
+  addOutput(*tune, options, "Write the choice, for --schedules");
+  return tune;
+}
+
 CLI::App *addExplain(CLI::App &app, Options &options) {
   CLI::App *explain = app.add_subcommand(
       "explain", "Say what was decided and what to expect; or explain a code");
@@ -314,10 +345,11 @@ void reportExtra(const CLI::App &app, const CLI::App *sub,
     return;
   }
   std::string nearest =
-      nearestName(name, {"build", "run", "verify", "bench", "explain"});
+      nearestName(name, {"build", "run", "verify", "bench", "tune", "explain"});
   (void)reportError(
       diag::Id::UnknownFlag, "unknown command '" + name + "'", name,
-      nearest.empty() ? "the commands are build, run, verify, bench and explain"
+      nearest.empty() ? "the commands are build, run, verify, bench, tune "
+                        "and explain"
                       : "did you mean '" + nearest + "'?");
 }
 
@@ -337,6 +369,7 @@ std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
       {addRun(app, options), Command::Run},
       {addVerify(app, options), Command::Verify},
       {addBench(app, options), Command::Bench},
+      {addTune(app, options), Command::Tune},
       {addExplain(app, options), Command::Explain}};
   std::string saveTemps, printIrAfter;
   for (auto [sub, command] : commands) {
@@ -384,7 +417,7 @@ std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
   if (!current()) {
     (void)reportError(
         diag::Id::UnknownFlag, "no command given", "",
-        "say build, run, verify, bench or explain; `qmc --help` shows "
+        "say build, run, verify, bench, tune or explain; `qmc --help` shows "
         "examples");
     return std::nullopt;
   }
@@ -397,7 +430,7 @@ std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
     options.printIrAfter = printIrAfter;
   if (!options.files.empty())
     options.input = options.files.front();
-  if (options.input.empty() && options.suite.empty()) {
+  if (options.input.empty() && options.suite.empty() && options.times.empty()) {
     (void)reportError(diag::Id::CannotRead, "no input file given", "",
                       "name a .cpp spec or a .mlir file");
     return std::nullopt;

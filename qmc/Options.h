@@ -11,7 +11,7 @@
 
 namespace qm::driver {
 
-enum class Command { Build, Run, Verify, Bench, Explain };
+enum class Command { Build, Run, Verify, Bench, Tune, Explain };
 
 /// Values as written; what a name means is checked where it is used.
 struct Options {
@@ -26,6 +26,7 @@ struct Options {
   std::vector<std::string> emit;
   std::string output;
   std::vector<std::string> overrides; ///< --set
+  std::string schedules;              ///< a file of `tune`, "" for none
   std::string ptxas, cxx;
   std::vector<std::string> includes; ///< -I, for a .cpp spec
 
@@ -61,6 +62,7 @@ struct Options {
   std::string peers;       ///< a .json file
   std::string results;     ///< where rows go, "" for nowhere
   std::string dumpKernels; ///< a folder
+  std::string times;       ///< of candidates, timed elsewhere (tune)
 
   // What to draw (explain).
   std::string picture; ///< a .svg file, "" for none

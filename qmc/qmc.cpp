@@ -17,6 +17,8 @@ static llvm::LogicalResult dispatch(Session &session, const Options &options) {
     return runVerify(session, options);
   case Command::Bench:
     return runBench(session, options);
+  case Command::Tune:
+    return runTune(session, options);
   case Command::Explain:
     return runExplain(session, options);
   }
