@@ -32,7 +32,7 @@ Type parseFloatType(StringRef name, MLIRContext *context) {
   return {};
 }
 
-/// A tanh may be the machine's approximation (an absolute error of 2^-11) where
+/// A tanh may be the machine's approximation (a relative error of 2^-11) where
 /// its fast-math flags allow approximate functions.
 void allowApproximation(math::TanhOp tanh, bool allowed) {
   auto flags = tanh.getFastmath() | arith::FastMathFlags::afn;

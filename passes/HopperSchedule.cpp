@@ -2,6 +2,9 @@
 // lowering/sm90/README.md.
 #include "passes/HopperSchedule.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
 using namespace qm;
 using namespace qm::passes;
 using lowering::TargetInfo;
@@ -49,17 +52,34 @@ static Schedule withConsumers(int64_t consumers) {
   return schedule;
 }
 
+/// Whether score functions use the special-function unit, beside the
+/// exponential of the softmax: then two consumers in turns leave it idle while
+/// they wait for their products.
+static bool usesSpecialFunctions(attn::KeyBlocksOp loop) {
+  return loop.getBody()
+      .walk([](Operation *op) {
+        return isa<math::TanhOp, math::ExpOp, math::Exp2Op, math::LogOp,
+                   math::SqrtOp, math::RsqrtOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 Schedule qm::passes::proposeHopper(attn::KernelOp kernel,
                                    const TargetInfo &target) {
   int64_t d = std::max(getHeadDim(kernel), getValueHeadDim(kernel));
   attn::KeyBlocksOp loop = kernel.getKeyBlocks();
-  bool plain = loop.getClassify().empty() &&
-               loop.getBody().front().getOps<attn::MapOp>().empty();
-  Schedule schedule = withConsumers(d <= 64 && plain ? 3 : 2);
+  bool masked = !loop.getClassify().empty();
+  bool modified = !loop.getBody().front().getOps<attn::MapOp>().empty();
+  bool special = usesSpecialFunctions(loop);
+  bool three =
+      !masked && (d <= 64 ? !modified || special : d <= 128 && special);
+  Schedule schedule = withConsumers(three ? 3 : 2);
   // Under a mask tiles differ in length.
-  schedule.dynamicOrder = !loop.getClassify().empty();
+  schedule.dynamicOrder = masked;
   // Two query buffers are worth a quarter of the key block.
-  for (auto [buffers, narrowest] : {std::pair{2, 96}, {1, 16}}) {
+  for (auto [buffers, narrowest] : {std::pair{2, three ? 64 : 96}, {1, 16}}) {
     schedule.queryBuffers = buffers;
     for (int64_t keys = 128; keys >= narrowest; keys -= 16) {
       schedule.tileN = keys;

@@ -11,10 +11,10 @@ Footprint estimateHopperFootprint(attn::KernelOp kernel,
                                   const Schedule &schedule,
                                   const lowering::TargetInfo &target);
 
-/// Three consumers where scores and output are small enough for 160 registers,
-/// no score modifier needs more and no mask makes long query tiles wasteful,
-/// else two; the widest key block
-/// that fits, query tiles double-buffered if that leaves key blocks of 96.
+/// Three consumers where scores and output are small enough for 160 registers
+/// or the score function keeps the special-function unit busy, and no mask
+/// makes long query tiles wasteful; else two. The widest key block that fits,
+/// query tiles double-buffered if that leaves key blocks of 96 (64 with three).
 Schedule proposeHopper(attn::KernelOp kernel,
                        const lowering::TargetInfo &target);
 

@@ -64,6 +64,7 @@ void ElementRegion::startBlock() {
   rows.clear();
   columns.clear();
   bases.clear();
+  loaded.clear();
 }
 
 void ElementRegion::emitUniform(LocBuilder &b) {
@@ -182,6 +183,11 @@ void ElementRegion::emitBody(LocBuilder &b, Emission &element) {
         element.splits[result] = *split;
         continue;
       }
+    if (auto given = loaded.find({&op, {element.row, element.column}});
+        given != loaded.end()) {
+      map.map(result, given->second);
+      continue;
+    }
     emitOperation(b, op, map, lookup);
   }
 }

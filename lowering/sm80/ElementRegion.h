@@ -39,13 +39,20 @@ public:
   void emitUniform(LocBuilder &b);
   /// Forgets rows and columns: the next emissions are in another block of keys.
   void startBlock();
+  /// What a load of the region gives for an element of this block; it is not
+  /// emitted then.
+  void setLoaded(attn::LoadOp load, unsigned row, unsigned column,
+                 mlir::Value value) {
+    loaded[{load.getOperation(), {row, column}}] = value;
+  }
   /// Emits one element and returns what the region yields. `row` and `column`
   /// number the thread's rows and columns.
   llvm::SmallVector<mlir::Value> emit(LocBuilder &b, mlir::ValueRange arguments,
                                       unsigned row, unsigned column);
 
   /// A float as the sum of a part that differs from element to element and one
-  /// that is the same in the whole row of a block (null: none).
+  /// that is the same in all of the thread's elements of a row of a block
+  /// (null: none).
   struct Split {
     mlir::Value element, row;
   };
@@ -83,6 +90,9 @@ private:
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>,
                  std::pair<mlir::Value, unsigned>>
       bases;
+  llvm::DenseMap<std::pair<mlir::Operation *, std::pair<unsigned, unsigned>>,
+                 mlir::Value>
+      loaded;
   mlir::IRMapping uniform;
   llvm::DenseMap<unsigned, mlir::IRMapping> rows, columns;
 };

@@ -95,8 +95,8 @@ struct TileState {
   std::unique_ptr<KeyBlockList> blocks;
 
   Values flatten(KernelState &state) const {
-    Values values{query.stage, query.round, queue.stage, queue.round,
-                  tile->batch, tile->head,  tile->row};
+    Values values{query.stage, query.round, queue.stage, queue.round};
+    llvm::append_range(values, tile->flatten());
     llvm::append_range(values, bounds.flatten(state));
     return values;
   }
@@ -115,8 +115,8 @@ public:
 
 private:
   Upcoming following(const TileState &tile, const Upcoming &like);
-  TileState open(Cursor query, Cursor queue, Int batch, Int head, Int row,
-                 KeyBounds bounds);
+  TileState open(Cursor query, Cursor queue, TilePlace place, KeyBounds bounds);
+  void awaitQuery(const TileState &tile);
   TileState tileFrom(ValueRange values);
   StepState beginBlocks(TileState &tile, BlockScores &scores,
                         const Upcoming &from, Cursor cursor, bool masked);
@@ -161,11 +161,10 @@ Upcoming Consumer::following(const TileState &tile, const Upcoming &like) {
 }
 
 /// What a tile's steps need; its scalars are computed here.
-TileState Consumer::open(Cursor query, Cursor queueEntry, Int batch, Int head,
-                         Int row, KeyBounds bounds) {
-  TileState tile{
-      query,  queueEntry, std::make_unique<Tile>(state, batch, head, row),
-      bounds, {},         {}};
+TileState Consumer::open(Cursor query, Cursor queueEntry, TilePlace place,
+                         KeyBounds bounds) {
+  TileState tile{query,  queueEntry, std::make_unique<Tile>(state, place),
+                 bounds, {},         {}};
   tile.chain = std::make_unique<ScoreChain>(state, *tile.tile);
   tile.blocks = std::make_unique<KeyBlockList>(state, *tile.tile, bounds);
   return tile;
@@ -173,8 +172,26 @@ TileState Consumer::open(Cursor query, Cursor queueEntry, Int batch, Int head,
 
 TileState Consumer::tileFrom(ValueRange v) {
   auto integer = [&](unsigned i) { return Int(b, v[i]); };
-  return open({integer(0), integer(1)}, {integer(2), integer(3)}, integer(4),
-              integer(5), integer(6), KeyBounds::from(state, v.drop_front(7)));
+  unsigned size = TilePlace::size(state);
+  return open({integer(0), integer(1)}, {integer(2), integer(3)},
+              TilePlace::from(state, v.slice(4, size)),
+              KeyBounds::from(state, v.drop_front(4 + size)));
+}
+
+/// Waits for the tile's query rows. Those of the next sequence become zeros: a
+/// row must not depend on what lies behind its sequence, be it through a vote.
+void Consumer::awaitQuery(const TileState &tile) {
+  rings.query.waitFull(tile.query);
+  if (!tile.tile->sequence)
+    return;
+  const Plan &plan = state.plan;
+  Int left = rowsLeft(*tile.tile, consumer);
+  emitIf(b, left.lessThan(consumerRows), [&] {
+    clearRows(state,
+              {queryRows(state, tile.query, consumer), consumerRows,
+               plan.headDim, plan.tileM * panelRowBytes},
+              left, consumer);
+  });
 }
 
 /// Softmax of a tile's first block, whose scores are there. The accumulator
@@ -197,12 +214,13 @@ StepState Consumer::beginBlocks(TileState &tile, BlockScores &scores,
 /// The first block of a tile before which nothing is under way.
 StepState Consumer::firstBlock(TileState &tile, const Upcoming &from,
                                Cursor cursor) {
-  rings.query.waitFull(tile.query);
+  awaitQuery(tile);
   rings.key.waitFull(cursor);
   turns.enter();
   BlockScores scores(
       products.issueScores(queryRows(state, tile.query, consumer), cursor));
   turns.leave();
+  tile.chain->begin(from.block.firstKey, /*masked=*/true);
   products.waitForScores(scores.elements, /*accumulationUnderWay=*/false);
   rings.key.release(leader, cursor);
   StepState steps = beginBlocks(tile, scores, from, cursor, /*masked=*/true);
@@ -222,7 +240,10 @@ void Consumer::issueAccumulate(StepState &steps, Cursor values) {
   rings.value.waitFull(values);
   if (steps.present)
     emitIf(b, steps.present.lessThan(state.plan.tileN), [&] {
-      clearRows(state, rings.valueBuffer(values), steps.present, consumer);
+      clearRows(state,
+                {rings.valueBuffer(values), state.plan.tileN,
+                 state.plan.valueDim, state.plan.tileN * panelRowBytes},
+                steps.present, consumer);
     });
   products.issueAccumulate(steps.accumulator, steps.p, values);
 }
@@ -241,6 +262,7 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
   turns.leave();
   steps.present = tile.blocks->presentRows(block);
   steps.next = tile.blocks->next(steps.position, block);
+  tile.chain->begin(block.firstKey, masked);
   products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
   rings.key.release(leader, steps.cursor);
   // In the shadow of the accumulation and of the other consumer's products.
@@ -260,11 +282,10 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
 /// are issued ahead of the last product. `steps` becomes the new tile's.
 TileState Consumer::border(TileState &tile, StepState &steps,
                            const Upcoming &upcoming, bool masked) {
-  TileState then =
-      open(rings.query.next(tile.query), queue.next(tile.queue), upcoming.batch,
-           upcoming.head, upcoming.row, upcoming.bounds);
+  TileState then = open(rings.query.next(tile.query), queue.next(tile.queue),
+                        upcoming.place, upcoming.bounds);
   Cursor before = steps.cursor, cursor = rings.key.next(before);
-  rings.query.waitFull(then.query);
+  awaitQuery(then);
   rings.key.waitFull(cursor);
   turns.enter();
   BlockScores scores(
@@ -272,6 +293,7 @@ TileState Consumer::border(TileState &tile, StepState &steps,
   rescale(state, steps.accumulator, steps.statistics);
   issueAccumulate(steps, before);
   turns.leave();
+  then.chain->begin(upcoming.block.firstKey, masked);
   products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
   rings.key.release(leader, cursor);
   StepState begun = beginBlocks(then, scores, upcoming, cursor, masked);
@@ -333,8 +355,7 @@ void Consumer::emit() {
   };
   Upcoming from =
       Upcoming::from(state, ValueRange(first->getArguments()).drop_front(6));
-  TileState opened =
-      open(cursor(0), cursor(2), from.batch, from.head, from.row, from.bounds);
+  TileState opened = open(cursor(0), cursor(2), from.place, from.bounds);
   StepState begun = firstBlock(opened, from, cursor(4));
   Values tileValues = opened.flatten(state), stepValues = begun.flatten(b);
   Values both = concat(tileValues, stepValues);

@@ -50,7 +50,7 @@ Int qm::sm90::queryRows(KernelState &state, Cursor query, Int consumer) {
          consumer * (consumerRows * panelRowBytes);
 }
 
-void qm::sm90::clearRows(KernelState &state, Int buffer, Int first,
+void qm::sm90::clearRows(KernelState &state, PanelRows rows, Int first,
                          Int consumer) {
   LocBuilder &b = state.b;
   constexpr int64_t chunkBytes = 8, chunks = panelRowBytes / chunkBytes;
@@ -60,15 +60,12 @@ void qm::sm90::clearRows(KernelState &state, Int buffer, Int first,
   // Whole rows: the swizzle only moves what is inside one.
   emitWhile(
       b, {first.max(state.i32(0)) + thread / chunks},
-      [&](ValueRange v) -> Value {
-        return Int(b, v[0]).lessThan(state.plan.tileN);
-      },
+      [&](ValueRange v) -> Value { return Int(b, v[0]).lessThan(rows.count); },
       [&](ValueRange v) -> Values {
         Int row(b, v[0]);
-        Int address = buffer + row * panelRowBytes + column;
-        for (int64_t panel = 0; panel < panels(state.plan.valueDim); ++panel)
-          nvvm::storeShared64(b, address,
-                              panel * state.plan.tileN * panelRowBytes, zero);
+        Int address = rows.address + row * panelRowBytes + column;
+        for (int64_t panel = 0; panel < panels(rows.columns); ++panel)
+          nvvm::storeShared64(b, address, panel * rows.panelBytes, zero);
         return {row + warpgroupThreads / chunks};
       });
   nvvm::fenceAsyncProxy(b);

@@ -24,6 +24,8 @@ public:
             Int row) const;
   /// Batch and head of the operand for a query tile.
   Int batch(const Tile &tile) const {
+    if (state.arguments.isPacked())
+      return state.i32(0);
     return {state.b, tile.scalars.lookupOrDefault(batchOperand)};
   }
   Int head(const Tile &tile) const {
@@ -55,8 +57,16 @@ private:
 /// `query`.
 Int queryRows(KernelState &state, Cursor query, Int consumer);
 
-/// Consumer, all threads: zeros in the rows of the value tile at `buffer` from
-/// `first` on, there for the products that follow.
-void clearRows(KernelState &state, Int buffer, Int first, Int consumer);
+/// Rows of a tile in shared memory, panel after panel.
+struct PanelRows {
+  Int address;        ///< i32, of the first panel's
+  int64_t count;      ///< rows
+  int64_t columns;    ///< of the operand
+  int64_t panelBytes; ///< from one panel to the next
+};
+
+/// Consumer, all threads: zeros in the rows from `first` on, there for the
+/// products that follow.
+void clearRows(KernelState &state, PanelRows rows, Int first, Int consumer);
 
 } // namespace qm::sm90

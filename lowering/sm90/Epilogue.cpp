@@ -93,14 +93,14 @@ static void storeRows(KernelState &state, Tile &tile, attn::StoreTileOp store,
     Int row = first + rowInConsumer(state, index);
     Value writes =
         arith::AndIOp::create(b, (state.thread.lane % 4).equals(0),
-                              row.lessThan(state.arguments.extent(tensor, 2)));
+                              row.lessThan(state.extent(attn::Extent::Query)));
     emitIf(b, writes, [&] {
-      nvvm::storeGlobal(
-          b,
-          state.arguments.elementAddress(
-              tensor, {scalarOf(state, tile, store.getBatch()),
-                       scalarOf(state, tile, store.getHead()), row}),
-          value);
+      nvvm::storeGlobal(b,
+                        state.arguments.rowAddress(
+                            tensor, scalarOf(state, tile, store.getBatch()),
+                            scalarOf(state, tile, store.getHead()), row,
+                            /*ofKeys=*/false),
+                        value);
     });
   }
 }
@@ -137,6 +137,7 @@ void qm::sm90::emitEpilogue(KernelState &state, Tile &tile, Cursor query,
                             Fragment &accumulator,
                             const Statistics &statistics) {
   Int consumer = state.thread.warpgroup - 1;
+  tile.enter(state);
   auto [inverse, lse] =
       finishRows(state, statistics, emitSinkLogit(state, tile));
   if (state.program.storeLse)
@@ -159,16 +160,58 @@ static void storeStaged(KernelState &state, Rings &rings, Int consumer,
   const Plan &plan = state.plan;
   attn::StoreTileOp store = state.program.storeOutput;
   Int rows = queryRows(state, query, consumer);
-  Int row = scalarOf(state, tile, store.getRow()) + consumer * consumerRows;
+  Int row = tile.queryRow(scalarOf(state, tile, store.getRow())) +
+            consumer * consumerRows;
+  Int entry = state.arguments.isPacked()
+                  ? state.i32(0)
+                  : scalarOf(state, tile, store.getBatch());
   for (int64_t panel = 0; panel < panels(plan.valueDim); ++panel)
     nvvm::tensorStore(b, state.boolean(true), state.outputMap,
                       {state.i32(panel * panelColumns), row,
-                       scalarOf(state, tile, store.getHead()),
-                       scalarOf(state, tile, store.getBatch())},
+                       scalarOf(state, tile, store.getHead()), entry},
                       rows, panel * plan.tileM * panelRowBytes);
   nvvm::bulkCommit(b);
   nvvm::bulkWaitRead(b);
   rings.query.release(state.boolean(true), query);
+}
+
+/// The same for a tile whose sequence ends among the consumer's rows, of which
+/// it has `left`: a tensor store would write the next sequence's. All lanes, 16
+/// bytes each.
+static void storeRowByRow(KernelState &state, Rings &rings, Int consumer,
+                          Tile &tile, Cursor query, Int left) {
+  LocBuilder &b = state.b;
+  const Plan &plan = state.plan;
+  constexpr int64_t chunks = panelRowBytes / chunkBytes;
+  attn::StoreTileOp store = state.program.storeOutput;
+  Int staged = queryRows(state, query, consumer);
+  Int lane = state.thread.lane, chunk = lane % chunks;
+  Int first = scalarOf(state, tile, store.getRow()) + consumer * consumerRows;
+  emitWhile(
+      b, {lane / chunks},
+      [&](ValueRange v) -> Value { return Int(b, v[0]).lessThan(left); },
+      [&](ValueRange v) -> Values {
+        Int row(b, v[0]);
+        Int from = staged + row * panelRowBytes +
+                   ((chunk ^ (row % chunks)) * chunkBytes);
+        Int to =
+            state.arguments.rowAddress(
+                store.getDestination(), scalarOf(state, tile, store.getBatch()),
+                scalarOf(state, tile, store.getHead()), first + row,
+                /*ofKeys=*/false) +
+            (chunk * chunkBytes).wide();
+        for (int64_t panel = 0; panel < panels(plan.valueDim); ++panel) {
+          Value exists = (chunk * (chunkBytes / 2) + panel * panelColumns)
+                             .lessThan(plan.valueDim);
+          nvvm::storeGlobal128(
+              b, exists, to + panel * panelRowBytes,
+              nvvm::loadShared128(b, from, panel * plan.tileM * panelRowBytes));
+        }
+        return {row + 32 / chunks};
+      });
+  nvvm::warpBarrier(b); // every lane has read
+  emitIf(b, lane.equals(0),
+         [&] { rings.query.release(state.boolean(true), query); });
 }
 
 void qm::sm90::emitStorer(KernelState &state, Rings &rings,
@@ -190,9 +233,18 @@ void qm::sm90::emitStorer(KernelState &state, Rings &rings,
       [&](ValueRange v) -> Values {
         Cursor place{{b, v[0]}, {b, v[1]}}, query{{b, v[2]}, {b, v[3]}};
         Upcoming current = Upcoming::from(state, v.drop_front(4));
-        Tile tile(state, current.batch, current.head, current.row);
+        Tile tile(state, current.place);
         Staged(state).await(consumer, query);
-        emitIf(b, leader,
+        Value byTensorStore = leader;
+        if (tile.sequence) {
+          Int left = rowsLeft(tile, consumer);
+          emitIf(b, left.lessThan(consumerRows), [&] {
+            storeRowByRow(state, rings, consumer, tile, query, left);
+          });
+          byTensorStore = arith::AndIOp::create(
+              b, leader, state.i32(consumerRows).atMost(left));
+        }
+        emitIf(b, byTensorStore,
                [&] { storeStaged(state, rings, consumer, tile, query); });
         Upcoming following = queue.take(place, first);
         place = queue.next(place);

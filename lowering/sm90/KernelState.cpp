@@ -5,8 +5,41 @@ using namespace mlir;
 using namespace qm;
 using namespace qm::sm90;
 
-Tile::Tile(KernelState &state, Int batch, Int head, Int row)
-    : batch(batch), head(head), row(row) {
+Values TilePlace::flatten() const {
+  Values values{batch, head, row};
+  if (sequence)
+    llvm::append_range(values, Values{sequence->firstQuery, sequence->firstKey,
+                                      sequence->queries, sequence->keys});
+  return values;
+}
+
+TilePlace TilePlace::from(KernelState &state, ValueRange values) {
+  auto word = [&](unsigned index) { return Int(state.b, values[index]); };
+  TilePlace place{word(0), word(1), word(2), {}};
+  if (state.plan.hasLengths)
+    place.sequence = {word(3), word(4), word(5), word(6)};
+  return place;
+}
+
+unsigned TilePlace::size(KernelState &state) {
+  return state.plan.hasLengths ? 7 : 3;
+}
+
+void Tile::enter(KernelState &state) const {
+  state.arguments.leave();
+  if (sequence)
+    state.arguments.enter(*sequence);
+}
+
+Int Tile::queryRow(Int ofSequence) const {
+  return sequence ? sequence->firstQuery + ofSequence : ofSequence;
+}
+Int Tile::keyRow(Int ofSequence) const {
+  return sequence ? sequence->firstKey + ofSequence : ofSequence;
+}
+
+Tile::Tile(KernelState &state, TilePlace place) : TilePlace(place) {
+  enter(state);
   attn::TilePositionOp position = state.program.position;
   scalars.map(position.getBatch(), batch.get());
   scalars.map(position.getHead(), head.get());
@@ -28,6 +61,10 @@ Int qm::sm90::rowInConsumer(KernelState &state, unsigned row) {
 
 Int qm::sm90::firstColumn(KernelState &state) {
   return (state.thread.lane % 4) * 2;
+}
+
+Int qm::sm90::rowsLeft(const Tile &tile, Int consumer) {
+  return tile.sequence->queries - tile.row - consumer * consumerRows;
 }
 
 void qm::sm90::emitIf(LocBuilder &b, Value condition,

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <optional>
+
 namespace qm::sm90 {
 using nvvm::LocBuilder;
 using nvvm::Values;
@@ -46,12 +48,28 @@ struct KernelState {
   Int extent(attn::Extent kind) const { return arguments.extentOfCall(kind); }
 };
 
+/// Which query tile: batch entry or number of the sequence, head, first query
+/// row of the sequence, and where the sequence lies if it has a length.
+struct TilePlace {
+  Int batch, head, row;
+  std::optional<sm80::Sequence> sequence;
+
+  Values flatten() const;
+  static TilePlace from(KernelState &state, mlir::ValueRange values);
+  static unsigned size(KernelState &state);
+};
+
 /// A query tile, and the scalars of the kernel's body for it.
-struct Tile {
-  Int batch, head, row; ///< row: first query row
+struct Tile : TilePlace {
   mlir::IRMapping scalars;
 
-  Tile(KernelState &state, Int batch, Int head, Int row);
+  Tile(KernelState &state, TilePlace place);
+  /// From now on extents are those of the tile's sequence. What is emitted for
+  /// a tile may alternate with what is for the next.
+  void enter(KernelState &state) const;
+  /// Rows of the tensors in memory.
+  Int queryRow(Int ofSequence) const;
+  Int keyRow(Int ofSequence) const;
 };
 
 /// f32 of a 64 x n tile spread over a warpgroup, as wgmma has it: of its
@@ -67,7 +85,7 @@ struct Fragment {
   unsigned columns() const { return values.size() / 2; }
 };
 /// Scores of a block: those of an element are `elements` plus what is the same
-/// in its row (null: nothing).
+/// in the thread's part of its row (null: nothing).
 struct BlockScores {
   Fragment elements;
   Values rowTerms;
@@ -84,6 +102,10 @@ Int firstColumn(KernelState &state);
 constexpr int64_t columnOffset(unsigned column) {
   return column / 2 * 8 + column % 2;
 }
+
+/// Rows of a consumer's 64 that the tile's sequence has: more, or none and
+/// less, where it does not end among them.
+Int rowsLeft(const Tile &tile, Int consumer);
 
 /// Emits `then` where the condition holds.
 void emitIf(LocBuilder &b, mlir::Value condition,

@@ -1,6 +1,8 @@
 // The list of a query tile's key blocks.
 #include "lowering/sm90/KeyBlocks.h"
 
+#include "lowering/sm90/TileLoads.h"
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::sm90;
@@ -32,6 +34,7 @@ KeyBounds KeyBounds::of(KernelState &state, Tile &tile) {
   attn::KeyBlocksOp loop = state.program.loop;
   if (loop.getClassify().empty())
     return {};
+  tile.enter(state);
   Int keys = state.extent(Extent::Key), zero = state.i32(0);
   auto blocks = [&](Int endKey) {
     return (endKey + (state.plan.tileN - 1)) / state.plan.tileN;
@@ -71,6 +74,11 @@ KeyBounds KeyBounds::from(KernelState &state, ValueRange values) {
 KeyBlockList::KeyBlockList(KernelState &state, Tile &tile, KeyBounds bounds)
     : state(state), tile(tile), alwaysMasked(state.program.hasMask()),
       bounds(bounds) {
+  tile.enter(state);
+  lastWhole = state.extent(Extent::Key) - state.plan.tileN;
+  for (Operation *op : state.program.chain)
+    if (auto map = dyn_cast<attn::MapOp>(op))
+      TileLoads(state, map).narrow(tile, firstWhole, lastWhole);
   Region &classify = state.program.loop.getClassify();
   if (classify.empty())
     return;
@@ -81,12 +89,18 @@ KeyBlockList::KeyBlockList(KernelState &state, Tile &tile, KeyBounds bounds)
 }
 
 Int KeyBlockList::presentRows(KeyBlock block) {
-  return bounds.lengthEnd ? bounds.lengthEnd - block.firstKey : Int();
+  Int end = bounds.lengthEnd;
+  if (!end && tile.sequence)
+    end = tile.sequence->keys;
+  return end ? end - block.firstKey : Int();
 }
 
-/// All keys of the block are there.
+/// All keys of the block are there, and everything that is loaded for them.
 Value KeyBlockList::isWhole(Int firstKey) {
-  return firstKey.atMost(state.extent(Extent::Key) - state.plan.tileN);
+  Value ends = firstKey.atMost(lastWhole);
+  return firstWhole
+             ? arith::AndIOp::create(state.b, ends, firstWhole.atMost(firstKey))
+             : ends;
 }
 
 KeyBlock KeyBlockList::orAbsent(KeyBlock block) {
@@ -107,6 +121,7 @@ KeyBlock KeyBlockList::nextOfAll(Int firstKey) {
 }
 
 KeyBlock KeyBlockList::first(Position &position) {
+  tile.enter(state);
   if (!region) {
     position.clear();
     return orAbsent(nextOfAll(state.i32(0)));
@@ -117,6 +132,7 @@ KeyBlock KeyBlockList::first(Position &position) {
 }
 
 KeyBlock KeyBlockList::next(Position &position, KeyBlock current) {
+  tile.enter(state);
   if (!region)
     return nextOfAll(current.firstKey + state.plan.tileN);
   return nextClassified(position);

@@ -21,7 +21,8 @@ namespace qm::sm90 {
 
 struct KeyBlock {
   Int firstKey;     ///< negative: the list has ended
-  mlir::Value full; ///< i1: every key is there and no pair is masked
+  mlir::Value full; ///< i1: every key is there, no pair is masked, and
+                    ///< TileLoads can take it
 
   mlir::Value exists(KernelState &state) const {
     return state.i32(-1).lessThan(firstKey);
@@ -57,9 +58,9 @@ public:
   KeyBlock next(Position &position, KeyBlock current);
 
   /// Rows of the block's keys and values that may be used, where a captured
-  /// length ends them: what lies behind it in memory may be anything. May be
-  /// negative, or more than a block has. Null where only the extent ends them,
-  /// past which tensor copies write zeros.
+  /// length or that of the sequence ends them: what lies behind it in memory
+  /// may be anything. May be negative, or more than a block has. Null where
+  /// only the extent ends them, past which tensor copies write zeros.
   Int presentRows(KeyBlock block);
 
 private:
@@ -74,6 +75,8 @@ private:
   bool alwaysMasked; ///< a mask without classification: no block counts as full
   std::unique_ptr<sm80::ElementRegion> region;
   KeyBounds bounds;
+  /// First keys of blocks that may count as full. `firstWhole` null: 0.
+  Int firstWhole, lastWhole;
 };
 
 } // namespace qm::sm90

@@ -18,6 +18,11 @@ static constexpr int64_t otherRegisters = 30;
 /// Registers that setmaxnreg can hand out to the warps of a multiprocessor.
 static constexpr int64_t registerFile = 65536;
 
+int64_t Plan::spareRegisters() const {
+  return consumerRegisters - scoreRegisters() * 3 / 2 - accumulatorRegisters() -
+         otherRegisters;
+}
+
 static LogicalResult checkHeadDim(attn::KernelOp kernel, StringRef what,
                                   int64_t size) {
   if (size >= 8 && size <= 256 && size % 8 == 0)
@@ -109,8 +114,7 @@ static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
                           << " registers a thread need " << total
                           << "; a multiprocessor has " << registerFile,
                       "lower schedule.consumer_registers");
-  if (int64_t registers = plan.scoreRegisters() * 3 / 2 +
-                          plan.accumulatorRegisters() + otherRegisters;
+  if (int64_t registers = plan.consumerRegisters - plan.spareRegisters();
       registers > plan.consumerRegisters)
     return diag::help(
         diag::error(kernel, Id::TooManyRegisters)
@@ -148,12 +152,7 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   plan.pingPong = schedule.getPingPong();
   lowering::KernelInfo info = lowering::KernelInfo::get(kernel);
   plan.tileCounters = info.tileCounters;
-  if (info.sequences != lowering::Sequences::Whole)
-    return diag::help(diag::error(kernel, Id::HopperLengths)
-                          << "'" << kernel.getSymName()
-                          << "' has packed or padded sequences, which sm_90a "
-                             "kernels do not support",
-                      "use --arch=sm_80, which runs on Hopper GPUs too");
+  plan.hasLengths = info.sequences != lowering::Sequences::Whole;
   if (failed(checkPrecision(kernel, plan)) ||
       failed(checkHeadDim(kernel, "query and key", plan.headDim)) ||
       failed(checkHeadDim(kernel, "value", plan.valueDim)) ||

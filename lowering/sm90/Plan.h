@@ -14,7 +14,7 @@ constexpr int64_t panelColumns = 64; ///< a tile lies in panels of 64 columns =
                                      ///< 128 bytes, the width of the swizzle
 constexpr int64_t panelRowBytes = 128;
 constexpr int64_t productDepth = 16; ///< k of one wgmma
-constexpr int64_t tileQueueSlots = 2, tileQueueEntryBytes = 64;
+constexpr int64_t tileQueueSlots = 2, tileQueueEntryBytes = 80;
 
 /// Panels of a row of `columns`; the last one is padded with zeros by the
 /// tensor copy.
@@ -33,12 +33,16 @@ struct Plan {
   int64_t queryBuffers;
   int64_t producerRegisters, consumerRegisters;
   bool pingPong;        ///< the two consumers issue products in turns
+  bool hasLengths;      ///< sequences have lengths of their own
   int64_t tileCounters; ///< counters of the image for a run-time tile order; 0:
                         ///< the order is fixed
 
   int64_t threads() const { return warpgroupThreads * (consumers + 1); }
   int64_t scoreRegisters() const { return tileN / 2; }
   int64_t accumulatorRegisters() const { return valueDim / 2; }
+  /// Registers of a consumer beside scores, probabilities, accumulator and
+  /// everything else that a step holds.
+  int64_t spareRegisters() const;
 
   /// Bytes a tensor copy of a tile brings. A query buffer also stages the
   /// output.

@@ -14,7 +14,7 @@ namespace {
 struct Pending {
   Cursor cursor;
   Int batch, head;
-  Int firstKey; ///< negative: none
+  Int firstRow; ///< in memory; negative: none
 };
 
 /// What the producer carries from block to block.
@@ -25,7 +25,7 @@ struct Progress {
   Values flatten() const {
     return {
         key.stage,     key.round,    pending.cursor.stage, pending.cursor.round,
-        pending.batch, pending.head, pending.firstKey};
+        pending.batch, pending.head, pending.firstRow};
   }
   static Progress from(LocBuilder &b, ValueRange v) {
     return {{{b, v[0]}, {b, v[1]}},
@@ -44,6 +44,7 @@ public:
 
 private:
   void loadPending(const Pending &pending);
+  Upcoming withRows(const Upcoming &tile);
   Progress loadBlocks(Tile &tile, const Upcoming &from, Progress progress);
 
   KernelState &state;
@@ -57,9 +58,9 @@ private:
 } // namespace
 
 void Producer::loadPending(const Pending &pending) {
-  emitIf(b, state.i32(-1).lessThan(pending.firstKey), [&] {
+  emitIf(b, state.i32(-1).lessThan(pending.firstRow), [&] {
     rings.loadValues.emit(leader, pending.cursor, pending.batch, pending.head,
-                          pending.firstKey);
+                          pending.firstRow);
   });
 }
 
@@ -79,12 +80,13 @@ Progress Producer::loadBlocks(Tile &tile, const Upcoming &from,
         KeyBlock current{{b, v[0]}, v[1]};
         KeyBlockList::Position at(v.slice(2, positions));
         Progress now = Progress::from(b, v.drop_front(2 + positions));
+        Int firstRow = tile.keyRow(current.firstKey);
         rings.loadKeys.emit(leader, now.key, rings.loadKeys.batch(tile),
-                            rings.loadKeys.head(tile), current.firstKey);
+                            rings.loadKeys.head(tile), firstRow);
         loadPending(now.pending);
         Progress then{rings.key.next(now.key),
                       {now.key, rings.loadValues.batch(tile),
-                       rings.loadValues.head(tile), current.firstKey}};
+                       rings.loadValues.head(tile), firstRow}};
         KeyBlock following = blocks.next(at, current);
         Values next{following.firstKey, following.full};
         llvm::append_range(next, at);
@@ -92,6 +94,27 @@ Progress Producer::loadBlocks(Tile &tile, const Upcoming &from,
         return next;
       });
   return Progress::from(b, ValueRange(results).drop_front(2 + positions));
+}
+
+/// `tile`, or the first after it that has rows: with lengths there may be more
+/// numbers than tiles.
+Upcoming Producer::withRows(const Upcoming &tile) {
+  if (!state.plan.hasLengths)
+    return tile;
+  Values found = emitWhile(
+      b, tile.flatten(state),
+      [&](ValueRange v) -> Value {
+        Upcoming current = Upcoming::from(state, v);
+        return arith::AndIOp::create(
+            b, current.exists,
+            current.place.sequence->queries.atMost(current.place.row));
+      },
+      [&](ValueRange v) -> Values {
+        Int index = Upcoming::from(state, v).index;
+        Int next = queue.answer(queue.ask(leader, index));
+        return Upcoming::lookUp(state, order, next).flatten(state);
+      });
+  return Upcoming::from(state, found);
 }
 
 void Producer::emit() {
@@ -112,19 +135,20 @@ void Producer::emit() {
         Progress progress = Progress::from(b, v.slice(4, Progress::size));
         Upcoming current = tileOf(v);
         Int asked = queue.ask(leader, current.index);
-        Tile tile(state, current.batch, current.head, current.row);
+        Tile tile(state, current.place);
         // A single query buffer becomes empty when the tile before has ended,
         // which needs its last values.
         if (rings.query.size() == 1) {
           loadPending(progress.pending);
-          progress.pending.firstKey = state.i32(-1);
+          progress.pending.firstRow = state.i32(-1);
         }
         rings.loadQuery.emit(leader, query, rings.loadQuery.batch(tile),
-                             rings.loadQuery.head(tile), tile.row);
+                             rings.loadQuery.head(tile),
+                             tile.queryRow(tile.row));
         progress = loadBlocks(tile, current, progress);
         query = rings.query.next(query);
         Upcoming following =
-            Upcoming::lookUp(state, order, queue.answer(asked));
+            withRows(Upcoming::lookUp(state, order, queue.answer(asked)));
         queue.publish(leader, place, following);
         place = queue.next(place);
         Values next{place.stage, place.round, query.stage, query.round};

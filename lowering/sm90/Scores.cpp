@@ -10,7 +10,8 @@ using namespace qm;
 using namespace qm::sm90;
 
 ScoreChain::ScoreChain(KernelState &state, Tile &tile)
-    : state(state), scalars(tile.scalars) {
+    : state(state), tile(tile), scalars(tile.scalars) {
+  tile.enter(state);
   for (Operation *op : state.program.chain) {
     auto roles = isa<attn::MapOp>(op) ? sm80::ElementRegion::Roles{1, 2}
                                       : sm80::ElementRegion::Roles{0, 1};
@@ -20,6 +21,8 @@ ScoreChain::ScoreChain(KernelState &state, Tile &tile)
     region->setColumnOffsets(llvm::map_to_vector(
         llvm::seq<unsigned>(state.plan.scoreRegisters() / 2), columnOffset));
     region->emitUniform(state.b);
+    if (auto map = dyn_cast<attn::MapOp>(op))
+      loads[op] = std::make_unique<TileLoads>(state, map);
   }
 }
 
@@ -32,21 +35,41 @@ Values ScoreChain::rowIndices(Value corner) {
   return rows;
 }
 
-Values ScoreChain::columnIndices(Value corner, unsigned count) {
+Values ScoreChain::columnIndices(Value corner) {
   Int first =
       Int(state.b, scalars.lookupOrDefault(corner)) + firstColumn(state);
   Values columns;
-  for (unsigned column = 0; column < count; ++column)
+  for (unsigned column = 0; column < state.plan.tileN / 4; ++column)
     columns.push_back(first + columnOffset(column));
   return columns;
+}
+
+/// Whether there are registers for what is loaded while both products run.
+bool ScoreChain::loadsAhead(TileLoads &loads) const {
+  return loads.registers() <= state.plan.spareRegisters();
+}
+
+void ScoreChain::load(attn::MapOp op) {
+  loads[op]->emit(*regions[op], scalars, rowIndices(op.getRow()),
+                  columnIndices(op.getColumn()));
+}
+
+void ScoreChain::begin(Int firstKey, bool masked) {
+  tile.enter(state);
+  scalars.map(state.program.loop.getBody().getArgument(0), firstKey.get());
+  for (Operation *op : state.program.chain) {
+    regions[op]->startBlock();
+    if (auto map = dyn_cast<attn::MapOp>(op);
+        map && !masked && loadsAhead(*loads[op]))
+      load(map);
+  }
 }
 
 void ScoreChain::applyMap(attn::MapOp op, BlockScores &scores) {
   LocBuilder &b = state.b;
   Values rows = rowIndices(op.getRow());
-  Values columns = columnIndices(op.getColumn(), scores.elements.columns());
+  Values columns = columnIndices(op.getColumn());
   sm80::ElementRegion &region = *regions[op];
-  region.startBlock();
   Values terms(2);
   for (auto [e, value] : llvm::enumerate(scores.elements.values)) {
     unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
@@ -65,10 +88,9 @@ void ScoreChain::applyMap(attn::MapOp op, BlockScores &scores) {
 void ScoreChain::applyMask(attn::MaskOp op, Fragment &scores) {
   LocBuilder &b = state.b;
   Values rows = rowIndices(op.getRow());
-  Values columns = columnIndices(op.getColumn(), scores.columns());
+  Values columns = columnIndices(op.getColumn());
   Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
   sm80::ElementRegion &region = *regions[op];
-  region.startBlock();
   for (auto [e, value] : llvm::enumerate(scores.values)) {
     unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
     Value keep =
@@ -92,12 +114,14 @@ void ScoreChain::maskAbsentKeys(Fragment &scores, Int firstKey) {
 void ScoreChain::apply(BlockScores &scores, Int firstKey, bool masked) {
   LocBuilder &b = state.b;
   Location saved = b.getLoc();
-  scalars.map(state.program.loop.getBody().getArgument(0), firstKey.get());
+  tile.enter(state);
   for (Operation *op : state.program.chain) {
     b.setLoc(op->getLoc());
-    if (auto map = dyn_cast<attn::MapOp>(op))
+    if (auto map = dyn_cast<attn::MapOp>(op)) {
+      if (!masked && !loadsAhead(*loads[op]))
+        load(map);
       applyMap(map, scores);
-    else if (masked)
+    } else if (masked)
       applyMask(cast<attn::MaskOp>(op), scores.elements);
   }
   b.setLoc(saved);

@@ -2,8 +2,7 @@
 // inlined on the fragment in place.
 #pragma once
 
-#include "lowering/sm80/ElementRegion.h"
-#include "lowering/sm90/KernelState.h"
+#include "lowering/sm90/TileLoads.h"
 
 namespace qm::sm90 {
 
@@ -13,7 +12,10 @@ public:
   /// elements is emitted here.
   ScoreChain(KernelState &state, Tile &tile);
 
-  /// Applies the chain to the block at `firstKey`. `masked`: the user's mask
+  /// Begins a block, whose scores need not be there: loads what can be loaded
+  /// ahead, if it is a full one.
+  void begin(Int firstKey, bool masked);
+  /// Applies the chain to the block that was begun. `masked`: the user's mask
   /// and the end of the keys too.
   void apply(BlockScores &scores, Int firstKey, bool masked);
 
@@ -21,14 +23,18 @@ private:
   void applyMap(attn::MapOp op, BlockScores &scores);
   void applyMask(attn::MaskOp op, Fragment &scores);
   void maskAbsentKeys(Fragment &scores, Int firstKey);
+  void load(attn::MapOp op);
+  bool loadsAhead(TileLoads &loads) const;
   Values rowIndices(mlir::Value corner);
-  Values columnIndices(mlir::Value corner, unsigned count);
+  Values columnIndices(mlir::Value corner);
 
   KernelState &state;
+  Tile &tile;
   mlir::IRMapping
       scalars; ///< those of the tile, and the first key of the block
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<sm80::ElementRegion>>
       regions;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<TileLoads>> loads;
 };
 
 } // namespace qm::sm90

@@ -22,12 +22,13 @@ static Values rowMaxima(KernelState &state, BlockScores &scores) {
     Value &row = maxima[Fragment::rowOf(e)];
     row = row ? arith::MaxNumFOp::create(b, row, score).getResult() : score;
   }
-  for (unsigned mask : {1, 2})
-    for (Value &row : maxima)
-      row = arith::MaxNumFOp::create(b, row, nvvm::shuffleXor(b, row, mask));
+  // A term is that of the thread's part of the row: lanes start at other keys.
   for (auto [row, term] : llvm::zip(maxima, scores.rowTerms))
     if (term)
       row = arith::AddFOp::create(b, row, term);
+  for (unsigned mask : {1, 2})
+    for (Value &row : maxima)
+      row = arith::MaxNumFOp::create(b, row, nvvm::shuffleXor(b, row, mask));
   return maxima;
 }
 

@@ -1,6 +1,8 @@
 // Order of query tiles.
 #include "lowering/sm90/TileOrder.h"
 
+#include "lowering/sm80/Sequences.h"
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::sm90;
@@ -11,6 +13,9 @@ using attn::Extent;
 static constexpr int64_t sectionKilobytes = 32 << 10;
 
 Int TileOrder::tilesOfHead() {
+  if (state.arguments.isPacked())
+    return state.extent(Extent::Query) / state.plan.tileM +
+           state.extent(Extent::Batch);
   return (state.extent(Extent::Query) + (state.plan.tileM - 1)) /
          state.plan.tileM;
 }
@@ -23,12 +28,48 @@ Int TileOrder::next(Int index) {
   return index + Int(state.b, nvvm::gridSize(state.b));
 }
 
-Value TileOrder::exists(Int index) {
-  return index.lessThan(tilesOfHead() * state.extent(Extent::Heads) *
-                        state.extent(Extent::Batch));
+/// Batch entries of the tensors.
+Int TileOrder::entries() {
+  return state.arguments.isPacked() ? state.i32(1)
+                                    : state.extent(Extent::Batch);
 }
 
-Tile TileOrder::tile(Int index) {
+Value TileOrder::exists(Int index) {
+  state.arguments.leave();
+  return index.lessThan(tilesOfHead() * state.extent(Extent::Heads) *
+                        entries());
+}
+
+/// The sequence of a tile, whose number among those of a head becomes one of
+/// the sequence. What a tile without rows would read is not read.
+sm80::Sequence TileOrder::sequenceOf(Int &batch, Int &tile) {
+  LocBuilder &b = state.b;
+  if (state.arguments.isPacked())
+    batch = sm80::findSequence(b, state.arguments, state.thread.lane, tile,
+                               state.plan.tileM);
+  sm80::Sequence sequence = sm80::readSequence(b, state.arguments, batch);
+  Value hasRows = (tile * state.plan.tileM).lessThan(sequence.queries);
+  sequence.keys = {
+      b, arith::SelectOp::create(b, hasRows, sequence.keys, state.i32(0))};
+  // Past the end tensor copies write zeros.
+  sequence.firstKey = {b, arith::SelectOp::create(b, sequence.keys.equals(0),
+                                                  state.extent(Extent::Key),
+                                                  sequence.firstKey)};
+  return sequence;
+}
+
+TilePlace TileOrder::place(Int index) {
+  state.arguments.leave();
+  if (state.arguments.isPacked()) {
+    sm80::PackedPlace packed =
+        sm80::placePacked(state.b, state.arguments, index, state.plan.tileM,
+                          2 * (state.plan.headDim + state.plan.valueDim),
+                          state.program.longestFirst());
+    TilePlace place{{}, packed.head, {}, {}};
+    place.sequence = sequenceOf(place.batch, packed.tile);
+    place.row = packed.tile * state.plan.tileM;
+    return place;
+  }
   Int heads = state.extent(Extent::Heads), tiles = tilesOfHead();
   Int sequence, tile; // sequence: batch * heads + head
   if (!state.program.longestFirst()) {
@@ -57,7 +98,11 @@ Tile TileOrder::tile(Int index) {
     sequence = first + rest - turn * inSection;
   }
   Int batch = sequence / heads;
-  return Tile(state, batch, sequence - batch * heads, tile * state.plan.tileM);
+  TilePlace place{batch, sequence - batch * heads, {}, {}};
+  if (state.plan.hasLengths)
+    place.sequence = sequenceOf(place.batch, tile);
+  place.row = tile * state.plan.tileM;
+  return place;
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,7 +114,8 @@ static constexpr int64_t counterBytes = 8, finishedOffset = 4;
 
 /// Values of an entry beside the tile's number, each a word of the slot.
 Values Upcoming::flatten(KernelState &state) const {
-  Values values{index, exists, batch, head, row, block.firstKey, block.full};
+  Values values{index, exists, block.firstKey, block.full};
+  llvm::append_range(values, place.flatten());
   llvm::append_range(values, bounds.flatten(state));
   llvm::append_range(values, position);
   return values;
@@ -77,18 +123,26 @@ Values Upcoming::flatten(KernelState &state) const {
 
 Upcoming Upcoming::from(KernelState &state, ValueRange v) {
   LocBuilder &b = state.b;
-  unsigned boundsSize = KeyBounds::size(state);
-  return {
-      {b, v[0]},         v[1],
-      {b, v[2]},         {b, v[3]},
-      {b, v[4]},         KeyBounds::from(state, v.slice(7, boundsSize)),
-      {{b, v[5]}, v[6]}, KeyBlockList::Position(v.drop_front(7 + boundsSize))};
+  auto take = [&](size_t count) {
+    ValueRange taken = v.take_front(count);
+    v = v.drop_front(count);
+    return taken;
+  };
+  ValueRange head = take(4);
+  TilePlace place = TilePlace::from(state, take(TilePlace::size(state)));
+  KeyBounds bounds = KeyBounds::from(state, take(KeyBounds::size(state)));
+  return {{b, head[0]},
+          head[1],
+          place,
+          bounds,
+          {{b, head[2]}, head[3]},
+          KeyBlockList::Position(v)};
 }
 
 Upcoming Upcoming::lookUp(KernelState &state, TileOrder &order, Int index) {
-  Tile tile = order.tile(index);
-  Upcoming upcoming{index,    order.exists(index),        tile.batch, tile.head,
-                    tile.row, KeyBounds::of(state, tile), {},         {}};
+  Value exists = order.exists(index);
+  Tile tile(state, order.place(index));
+  Upcoming upcoming{index, exists, tile, KeyBounds::of(state, tile), {}, {}};
   upcoming.block =
       KeyBlockList(state, tile, upcoming.bounds).first(upcoming.position);
   return upcoming;

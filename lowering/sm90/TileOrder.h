@@ -15,7 +15,8 @@ public:
   explicit TileOrder(KernelState &state) : state(state) {}
 
   mlir::Value exists(Int index);
-  Tile tile(Int index);
+  /// Without a row of the call if there are more numbers than tiles.
+  TilePlace place(Int index);
   /// The tile a CTA begins with, and the one after `index` where the order is
   /// fixed.
   Int first();
@@ -23,6 +24,8 @@ public:
 
 private:
   Int tilesOfHead();
+  Int entries();
+  sm80::Sequence sequenceOf(Int &batch, Int &tile);
 
   KernelState &state;
 };
@@ -31,7 +34,7 @@ private:
 struct Upcoming {
   Int index;
   mlir::Value exists; ///< i1; if not, the rest has no meaning
-  Int batch, head, row;
+  TilePlace place;
   KeyBounds bounds;
   KeyBlock block; ///< its first
   KeyBlockList::Position position;

@@ -20,8 +20,8 @@ static Shape hopper(const std::string &element, int headDim, int valueDim) {
 }
 
 /// Compiles and assembles; checks what ptxas says. Null without ptxas.
-static std::optional<ptx::Assembled> checked(const std::string &spec,
-                                             const Shape &shape) {
+static std::optional<ptx::Assembled>
+checked(const std::string &spec, const Shape &shape, unsigned spillLimit = 0) {
   KernelCompiler compiler;
   auto kernel = compiler.compile(KernelCompiler::specText(spec, shape), shape);
   if (failed(kernel)) {
@@ -38,9 +38,9 @@ static std::optional<ptx::Assembled> checked(const std::string &spec,
   const ptx::KernelResources *used = assembled->report.find(spec);
   EXPECT_NE(used, nullptr);
   if (used) {
-    EXPECT_EQ(used->spillStores, 0u);
-    EXPECT_EQ(used->spillLoads, 0u);
-    EXPECT_EQ(used->stackFrame, 0u);
+    EXPECT_LE(used->spillStores, spillLimit);
+    EXPECT_LE(used->spillLoads, spillLimit);
+    EXPECT_LE(used->stackFrame, spillLimit);
     // All of the file, shared among the warps: setmaxnreg moves registers from
     // one role to another.
     EXPECT_EQ(used->registers, 65536u / kernel->info.threads / 8 * 8 > 240
@@ -62,6 +62,18 @@ TEST_P(HopperGridTest, IsAsynchronousAndSpillsNothing) {
     GTEST_SKIP() << "no ptxas";
 }
 
+// The place of a sequence takes four more registers. Where all are in use, at
+// head dim 128, a few words that a tile needs once wait in memory.
+TEST(HopperLengths, AreAsynchronousAndSpillAlmostNothing) {
+  for (const char *spec : {"packed_causal", "padded"})
+    for (int headDim : {64, 128}) {
+      SCOPED_TRACE(spec + std::to_string(headDim));
+      if (!checked(spec, hopper("bf16", headDim, headDim),
+                   headDim == 128 ? 16 : 0))
+        GTEST_SKIP() << "no ptxas";
+    }
+}
+
 static std::string nameOf(const testing::TestParamInfo<GridCase> &info) {
   auto [spec, element, dims] = info.param;
   return spec + "_" + element + "_d" + std::to_string(dims.first) + "_v" +
@@ -71,7 +83,8 @@ static std::string nameOf(const testing::TestParamInfo<GridCase> &info) {
 INSTANTIATE_TEST_SUITE_P(
     Specs, HopperGridTest,
     testing::Combine(testing::Values("full", "causal", "causal_br", "window",
-                                     "softcap", "alibi", "document"),
+                                     "softcap", "alibi", "document", "padding",
+                                     "relative", "bias"),
                      testing::Values("bf16"),
                      testing::Values(std::pair{64, 64}, std::pair{128, 128})),
     nameOf);
@@ -83,6 +96,48 @@ INSTANTIATE_TEST_SUITE_P(
                                      std::pair{192, 192}, std::pair{192, 128},
                                      std::pair{256, 256}, std::pair{248, 40})),
     nameOf);
+
+// What a score modifier may add to the main loop of head dim 128: an fma an
+// element, and its loads without clamps or addresses of their own.
+TEST(HopperMainLoop, ModifiersAddTheirArithmetic) {
+  struct Modifier {
+    const char *spec;
+    std::vector<std::string> overrides;
+    int most, loads, specials;
+  };
+  for (const Modifier &modifier :
+       {Modifier{"alibi", {}, 660, 0, 66},
+        Modifier{"relative", {}, 620, 34, 66},
+        Modifier{"bias", {}, 680, 32, 66},
+        Modifier{"softcap",
+                 {"precision.tanh=approx", "schedule.consumers=2",
+                  "schedule.tile_m=128", "schedule.warps=12",
+                  "schedule.ping_pong=1", "schedule.tile_n=128",
+                  "schedule.producer_registers=24",
+                  "schedule.consumer_registers=240"},
+                 640,
+                 0,
+                 130}}) {
+    SCOPED_TRACE(modifier.spec);
+    Shape shape = hopper("bf16", 128, 128);
+    shape.overrides = modifier.overrides;
+    auto assembled = checked(modifier.spec, shape);
+    if (!assembled)
+      GTEST_SKIP() << "no ptxas";
+    std::optional<InstructionCounts> counts = countMainLoop(assembled->cubin);
+    if (!counts)
+      GTEST_SKIP() << "no cuobjdump";
+    EXPECT_EQ((*counts)["HGMMA"], 16);
+    EXPECT_EQ((*counts)["MUFU"], modifier.specials);
+    EXPECT_EQ((*counts)["LDG"], modifier.loads);
+    EXPECT_EQ((*counts)["R2UR"], 0);
+    EXPECT_EQ((*counts)["LDL"] + (*counts)["STL"], 0);
+    int all = 0;
+    for (auto &[name, count] : *counts)
+      all += count;
+    EXPECT_LE(all, modifier.most);
+  }
+}
 
 // The loop over full key blocks at head dim 128: two products of eight wgmma,
 // an exponential an element and one a row for alpha, nothing moved from vector

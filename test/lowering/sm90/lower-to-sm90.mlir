@@ -8,7 +8,7 @@
 // CHECK: llvm.func @f(%{{.*}}: !llvm.ptr {llvm.align = 8 : i64, llvm.byval = !llvm.array<43 x i64>, nvvm.grid_constant},
 // CHECK-SAME: {llvm.align = 64 : i64, llvm.byval = !llvm.array<16 x i64>, nvvm.grid_constant}
 // CHECK-SAME: %{{.*}}: i32)
-// CHECK-SAME: attn.shared_bytes = 98592
+// CHECK-SAME: attn.shared_bytes = 98624
 // CHECK-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384, 1, 1>
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98304], 1;
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98320], 2;
