@@ -2,14 +2,12 @@
 
 #include "runtime/Manifest.h"
 #include "runtime/Error.h"
-
-#include <nlohmann/json.hpp>
+#include "runtime/Json.h"
 
 #include <algorithm>
 #include <iterator>
 
 using namespace qm::runtime;
-using nlohmann::json;
 
 namespace {
 
@@ -42,70 +40,60 @@ public:
     return false;
   }
 
-  const json *field(const json &object, const char *name) {
-    auto found = object.find(name);
-    if (found != object.end())
-      return &*found;
+  const JsonValue *field(const JsonValue &object, const char *name) {
+    if (const JsonValue *found = object.find(name))
+      return found;
     invalid(std::string("field '") + name + "' is missing");
     return nullptr;
   }
 
-  bool text(const json &object, const char *name, std::string &out) {
-    const json *value = field(object, name);
+  bool text(const JsonValue &object, const char *name, std::string &out) {
+    const JsonValue *value = field(object, name);
     if (!value)
       return false;
-    if (!value->is_string() || value->get_ref<const std::string &>().empty())
+    if (!value->isText() || value->text.empty())
       return invalid(std::string("field '") + name +
                      "' must be a non-empty string");
-    out = value->get<std::string>();
+    out = value->text;
     // A C string ends at the first NUL: "a\0b" would name another symbol.
     if (out.find('\0') != std::string::npos)
       return invalid(std::string("field '") + name + "' contains a NUL");
     return true;
   }
 
-  bool integer(const json &object, const char *name, int64_t least,
+  bool integer(const JsonValue &object, const char *name, int64_t least,
                int64_t most, int64_t &out) {
-    const json *value = field(object, name);
+    const JsonValue *value = field(object, name);
     if (!value)
       return false;
-    if (!isIntegerBetween(*value, least, most))
-      return invalid(
-          std::string("field '") + name + "' is " +
-          value->dump(-1, ' ', true, json::error_handler_t::replace) +
-          ", not an integer from " + std::to_string(least) + " to " +
-          std::to_string(most));
-    out = value->get<int64_t>();
+    if (!value->isIntegerBetween(least, most))
+      return invalid(std::string("field '") + name + "' is " +
+                     value->describe() + ", not an integer from " +
+                     std::to_string(least) + " to " + std::to_string(most));
+    out = value->integer;
     return true;
-  }
-
-  static bool isIntegerBetween(const json &value, int64_t least, int64_t most) {
-    if (value.is_number_unsigned())
-      return value.get<uint64_t>() <= static_cast<uint64_t>(most) &&
-             value.get<int64_t>() >= least;
-    return value.is_number_integer() && value.get<int64_t>() >= least &&
-           value.get<int64_t>() <= most;
   }
 
 private:
   const char *origin;
 };
 
-bool readShape(Reader &reader, const json &value, std::vector<int64_t> &shape) {
-  if (!value.is_array() || value.size() > maxRank)
+bool readShape(Reader &reader, const JsonValue &value,
+               std::vector<int64_t> &shape) {
+  if (!value.isArray() || value.items.size() > maxRank)
     return reader.invalid(
         "field 'shape' must be an array of at most 8 extents");
-  for (const json &extent : value) {
-    if (!Reader::isIntegerBetween(extent, -1, INT32_MAX) || extent == 0)
+  for (const JsonValue &extent : value.items) {
+    if (!extent.isIntegerBetween(-1, INT32_MAX) || extent.integer == 0)
       return reader.invalid("an extent of 'shape' must be -1 or from 1 to " +
                             std::to_string(INT32_MAX));
-    shape.push_back(extent.get<int64_t>());
+    shape.push_back(extent.integer);
   }
   return true;
 }
 
-bool readArgument(Reader &reader, const json &value, Argument &argument) {
-  if (!value.is_object())
+bool readArgument(Reader &reader, const JsonValue &value, Argument &argument) {
+  if (!value.isObject())
     return reader.invalid("an element of 'args' is not an object");
   std::string kind, role, dtype;
   if (!reader.text(value, "name", argument.name) ||
@@ -130,7 +118,7 @@ bool readArgument(Reader &reader, const json &value, Argument &argument) {
                             dtype + "', not i32 or f32");
     return true;
   }
-  const json *shape = reader.field(value, "shape");
+  const JsonValue *shape = reader.field(value, "shape");
   return shape && readShape(reader, *shape, argument.shape);
 }
 
@@ -173,9 +161,9 @@ bool checkSignature(Reader &reader, Signature &signature) {
   return true;
 }
 
-bool readTensorMap(Reader &reader, const json &value,
+bool readTensorMap(Reader &reader, const JsonValue &value,
                    const Signature &signature, TensorMap &map) {
-  if (!value.is_object())
+  if (!value.isObject())
     return reader.invalid("an element of 'tensor_maps' is not an object");
   std::string name;
   if (!reader.text(value, "argument", name) ||
@@ -195,15 +183,16 @@ bool readTensorMap(Reader &reader, const json &value,
     return reader.invalid("'swizzle_bytes' is " +
                           std::to_string(map.swizzleBytes) +
                           ", not 0, 32, 64 or 128");
-  const json *box = reader.field(value, "box");
+  const JsonValue *box = reader.field(value, "box");
   if (!box)
     return false;
-  bool fits = box->is_array() &&
-              box->size() == static_cast<size_t>(arguments[position].rank());
-  for (size_t i = 0; fits && i < box->size(); ++i) {
-    fits = Reader::isIntegerBetween((*box)[i], 1, 256);
+  bool fits =
+      box->isArray() &&
+      box->items.size() == static_cast<size_t>(arguments[position].rank());
+  for (size_t i = 0; fits && i < box->items.size(); ++i) {
+    fits = box->items[i].isIntegerBetween(1, 256);
     if (fits)
-      map.box.push_back((*box)[i].get<uint32_t>());
+      map.box.push_back(static_cast<uint32_t>(box->items[i].integer));
   }
   return fits || reader.invalid("'box' of '" + name +
                                 "' must have an extent from 1 to 256 for each "
@@ -211,20 +200,21 @@ bool readTensorMap(Reader &reader, const json &value,
 }
 
 /// Fields of kernels that copy by tensor maps and run several tiles a CTA.
-bool readGridAndMaps(Reader &reader, const json &value, ManifestEntry &entry) {
-  if (value.contains("ctas_per_sm") &&
+bool readGridAndMaps(Reader &reader, const JsonValue &value,
+                     ManifestEntry &entry) {
+  if (value.find("ctas_per_sm") &&
       !reader.integer(value, "ctas_per_sm", 1, 32, entry.ctasPerSm))
     return false;
-  if (value.contains("tile_counters") &&
+  if (value.find("tile_counters") &&
       !reader.integer(value, "tile_counters", 1, 1024, entry.tileCounters))
     return false;
-  auto maps = value.find("tensor_maps");
-  if (maps == value.end())
+  const JsonValue *maps = value.find("tensor_maps");
+  if (!maps)
     return true;
-  if (!maps->is_array() || maps->size() > maxTensorMaps)
+  if (!maps->isArray() || maps->items.size() > maxTensorMaps)
     return reader.invalid("field 'tensor_maps' must be an array of at most " +
                           std::to_string(maxTensorMaps));
-  for (const json &map : *maps) {
+  for (const JsonValue &map : maps->items) {
     entry.tensorMaps.emplace_back();
     if (!readTensorMap(reader, map, entry.signature, entry.tensorMaps.back()))
       return false;
@@ -233,23 +223,24 @@ bool readGridAndMaps(Reader &reader, const json &value, ManifestEntry &entry) {
 }
 
 /// "when": {"query": [least, most], ...}; a missing bound is null.
-bool readConditions(Reader &reader, const json &value, Conditions &when) {
-  if (!value.is_object())
+bool readConditions(Reader &reader, const JsonValue &value, Conditions &when) {
+  if (!value.isObject())
     return reader.invalid("field 'when' must be an object");
-  for (const auto &[name, range] : value.items()) {
+  for (const JsonValue &range : value.items) {
+    const std::string &name = range.name;
     auto known =
         std::find(std::begin(quantityNames), std::end(quantityNames), name);
     if (known == std::end(quantityNames))
       return reader.invalid("'when' has the unknown quantity '" + name + "'");
     size_t at = known - std::begin(quantityNames);
-    bool valid = range.is_array() && range.size() == 2;
+    bool valid = range.isArray() && range.items.size() == 2;
     int64_t *bounds[] = {&when.least[at], &when.most[at]};
     for (int i = 0; valid && i < 2; ++i) {
-      if (range[i].is_null())
+      if (range.items[i].isNull())
         continue;
-      valid = Reader::isIntegerBetween(range[i], 0, INT64_MAX);
+      valid = range.items[i].isIntegerBetween(0, INT64_MAX);
       if (valid)
-        *bounds[i] = range[i].get<int64_t>();
+        *bounds[i] = range.items[i].integer;
     }
     if (!valid)
       return reader.invalid("'" + name +
@@ -260,20 +251,20 @@ bool readConditions(Reader &reader, const json &value, Conditions &when) {
 }
 
 /// Fields of the kernels of libraries.
-bool readPlace(Reader &reader, const json &value, ManifestEntry &entry) {
+bool readPlace(Reader &reader, const JsonValue &value, ManifestEntry &entry) {
   entry.operatorName = entry.signature.kernel;
-  if (value.contains("operator") &&
+  if (value.find("operator") &&
       !reader.text(value, "operator", entry.operatorName))
     return false;
-  auto when = value.find("when");
-  if (when != value.end() && !readConditions(reader, *when, entry.when))
+  const JsonValue *when = value.find("when");
+  if (when && !readConditions(reader, *when, entry.when))
     return false;
   std::string format;
   int64_t workspace = 0;
-  if (value.contains("workspace_bytes") &&
+  if (value.find("workspace_bytes") &&
       !reader.integer(value, "workspace_bytes", 0, 0, workspace))
     return false;
-  if (!value.contains("format"))
+  if (!value.find("format"))
     return true;
   if (!reader.text(value, "format", format))
     return false;
@@ -293,8 +284,8 @@ bool staysBeside(const std::string &name) {
   return name[0] != '/' && ("/" + name + "/").find("/../") == std::string::npos;
 }
 
-bool readEntry(Reader &reader, const json &value, ManifestEntry &entry) {
-  if (!value.is_object())
+bool readEntry(Reader &reader, const JsonValue &value, ManifestEntry &entry) {
+  if (!value.isObject())
     return reader.invalid("an element of 'kernels' is not an object");
   if (!reader.text(value, "name", entry.signature.kernel))
     return false;
@@ -315,12 +306,12 @@ bool readEntry(Reader &reader, const json &value, ManifestEntry &entry) {
        !reader.integer(value, "shared_bytes", 0, 1 << 20, entry.sharedBytes)))
     return false;
 
-  const json *arguments = reader.field(value, "args");
+  const JsonValue *arguments = reader.field(value, "args");
   if (!arguments)
     return false;
-  if (!arguments->is_array())
+  if (!arguments->isArray())
     return reader.invalid("field 'args' must be an array");
-  for (const json &argument : *arguments) {
+  for (const JsonValue &argument : arguments->items) {
     entry.signature.arguments.emplace_back();
     if (!readArgument(reader, argument, entry.signature.arguments.back()))
       return false;
@@ -346,38 +337,38 @@ const char *qm::runtime::roleName(Role role) {
 int qm::runtime::parseManifest(std::string_view text, const char *origin,
                                std::vector<ManifestEntry> &entries) {
   Reader reader(origin);
-  json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (root.is_discarded()) {
+  JsonValue root;
+  if (!parseJson(text, root)) {
     reader.invalid("the text is not JSON (or is cut short)");
     return reader.status;
   }
-  if (!root.is_object() || !root.contains("qm_manifest")) {
+  if (!root.isObject() || !root.find("qm_manifest")) {
     reader.invalid("there is no field 'qm_manifest': this is another kind of "
                    "file");
     return reader.status;
   }
-  const json &version = root["qm_manifest"];
-  if (!Reader::isIntegerBetween(version, 1, INT32_MAX)) {
+  const JsonValue &version = *root.find("qm_manifest");
+  if (!version.isIntegerBetween(1, INT32_MAX)) {
     reader.invalid("field 'qm_manifest' is not a version number");
     return reader.status;
   }
-  if (version != manifestVersion)
+  if (version.integer != manifestVersion)
     return fail(
         QM_ERROR_MANIFEST_VERSION,
         "%s has manifest version %lld, this runtime reads version "
         "%lld\nhelp: build it with the qmc that belongs to this runtime",
-        origin, static_cast<long long>(version.get<int64_t>()),
+        origin, static_cast<long long>(version.integer),
         static_cast<long long>(manifestVersion));
 
-  const json *kernels = reader.field(root, "kernels");
+  const JsonValue *kernels = reader.field(root, "kernels");
   if (!kernels)
     return reader.status;
-  if (!kernels->is_array()) {
+  if (!kernels->isArray()) {
     reader.invalid("field 'kernels' must be an array");
     return reader.status;
   }
   std::vector<ManifestEntry> read;
-  for (const json &kernel : *kernels) {
+  for (const JsonValue &kernel : kernels->items) {
     read.emplace_back();
     if (!readEntry(reader, kernel, read.back()))
       return reader.status;
