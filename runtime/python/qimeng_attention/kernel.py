@@ -4,7 +4,7 @@ import ctypes
 import struct
 
 from .abi import F32, I32, TENSOR, ArgumentInfo, DLDevice, KernelInfo, OperatorInfo, VariantInfo, runtime
-from .tensors import Tensor, current_stream, empty, parse_device, view
+from .tensors import Tensor, current_stream, empty, parse_device, view, view_output
 
 
 class Argument:
@@ -103,14 +103,15 @@ class Callable:
             operands = {role: _heads_first(tensor) for role, tensor in operands.items()}
         if out is None:
             out = self._new_output(q, operands, layout)
-        results = {"o": _heads_first(view(out, address)) if layout == "bshd" else view(out, address)}
+        o = view_output(out, address)
+        results = {"o": _heads_first(o) if layout == "bshd" else o}
         returned, given = [out], {"lse": lse, "row_max": row_max}
         for role in self._statistics:
             array = given[role]
             if array is None:
                 array = empty(q, self._statistics_shape(operands["q"].shape), "f32")
             returned.append(array)
-            results[role] = view(array, address)
+            results[role] = view_output(array, address)
         tensors = {**operands, **results}
         given = [tensors[a.role] if a.role in tensors else self._captured(a, captures, address) for a in self.arguments]
         if len(captures) != len(self._captures):

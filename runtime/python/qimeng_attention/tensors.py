@@ -39,30 +39,38 @@ EXTENTS = [struct.Struct(f"{2 * rank}q") for rank in range(65)]
 class Tensor:
     """A view of memory that somebody else owns. `owner` keeps the memory alive.
 
-    Fields: data (address of the first element), shape, strides (in elements), dtype ("f16", ...), device (type, ordinal), owner.
+    Fields: data (address of the first element), shape, strides (in elements), dtype ("f16", ...), device (type, ordinal), owner,
+    read_only.
     """
 
-    __slots__ = ("data", "shape", "strides", "dtype", "device", "owner")
+    __slots__ = ("data", "shape", "strides", "dtype", "device", "owner", "read_only")
 
-    def __init__(self, data, shape, strides, dtype, device, owner):
+    def __init__(self, data, shape, strides, dtype, device, owner, read_only=False):
         self.data = data
         self.shape = tuple(shape)
         self.strides = tuple(strides)
         self.dtype = dtype
         self.device = device
         self.owner = owner
+        self.read_only = read_only
 
     def transposed(self, first, second):
         """The same memory with two dimensions exchanged."""
         order = list(range(len(self.shape)))
         order[first], order[second] = second, first
         return Tensor(
-            self.data, [self.shape[i] for i in order], [self.strides[i] for i in order], self.dtype, self.device, self.owner
+            self.data,
+            [self.shape[i] for i in order],
+            [self.strides[i] for i in order],
+            self.dtype,
+            self.device,
+            self.owner,
+            self.read_only,
         )
 
     def of_dtype(self, dtype):
         """The same memory read as another type of the same size."""
-        return Tensor(self.data, self.shape, self.strides, dtype, self.device, self.owner)
+        return Tensor(self.data, self.shape, self.strides, dtype, self.device, self.owner, self.read_only)
 
     @property
     def packed_bytes(self):
@@ -98,6 +106,14 @@ def view(array, stream=None):
     if hasattr(array, "__dlpack__"):
         return _view_dlpack(array, stream)
     raise TypeError(f"{type(array).__name__} is not an array: it has neither __dlpack__ nor NumPy's array interface")
+
+
+def view_output(array, stream=None):
+    """The Tensor of an array that is written."""
+    tensor = view(array, stream)
+    if tensor.read_only:
+        raise ValueError("a result cannot be written to an array that is read-only")
+    return tensor
 
 
 def describe(array):
@@ -147,7 +163,8 @@ def _view_numpy(array):
     for stride, extent in zip(array.strides, array.shape):
         if stride % size and extent > 1:
             raise TypeError("the array's strides are not multiples of its element size: a copy is needed")
-    return Tensor(interface["data"][0], array.shape, [s // size for s in array.strides], dtype, (CPU, 0), array)
+    address, read_only = interface["data"]
+    return Tensor(address, array.shape, [s // size for s in array.strides], dtype, (CPU, 0), array, read_only)
 
 
 def _view_dlpack(array, stream):
@@ -164,8 +181,10 @@ def _view_dlpack(array, stream):
     valid = ctypes.pythonapi.PyCapsule_IsValid
     valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
     if valid(capsule, b"dltensor_versioned"):
-        tensor = DLManagedTensorVersioned.from_address(get(capsule, b"dltensor_versioned")).tensor
+        managed = DLManagedTensorVersioned.from_address(get(capsule, b"dltensor_versioned"))
+        tensor, read_only = managed.tensor, bool(managed.flags & 1)
     else:
+        read_only = False
         tensor = DLManagedTensor.from_address(get(capsule, b"dltensor")).tensor
     dtype = _NAMES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     if dtype is None:
@@ -179,7 +198,7 @@ def _view_dlpack(array, stream):
             strides.insert(0, compact)
             compact *= extent
     # The capsule is not consumed: when it dies, its destructor gives the memory back.
-    return Tensor((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, (array, capsule))
+    return Tensor((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, (array, capsule), read_only)
 
 
 def current_stream(array):

@@ -12,8 +12,8 @@ _new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_
 class Array:
     """`versioned`: gives the capsules of DLPack 1.x where they are asked for. `streams` records what consumers named."""
 
-    def __init__(self, array, device=(1, 0), versioned=True, offset=0):
-        self.array, self.device, self.versioned, self.offset = array, device, versioned, offset
+    def __init__(self, array, device=(1, 0), versioned=True, offset=0, read_only=False):
+        self.array, self.device, self.versioned, self.offset, self.read_only = array, device, versioned, offset, read_only
         self.streams = []
         self._kept = []
 
@@ -32,6 +32,6 @@ class Array:
         if max_version is None:
             managed, name = DLManagedTensor(tensor, None, None), b"dltensor"
         else:
-            managed, name = DLManagedTensorVersioned(1, 0, None, None, 0, tensor), b"dltensor_versioned"
+            managed, name = DLManagedTensorVersioned(1, 0, None, None, int(self.read_only), tensor), b"dltensor_versioned"
         self._kept += [block, managed]
         return _new(ctypes.addressof(managed), name, None)

@@ -110,9 +110,24 @@ class Libraries(unittest.TestCase):
         self.refuses("QM0515", q, k, v, out=np.full((1, 4, 7, 16), 7, np.float32)[:, :, :5])
         self.refuses("QM0515", q, k, v, slopes=self.slopes[:3])
         self.refuses("QM0516", np.repeat(q, 2, axis=3)[..., ::2], k, v)
-        self.refuses("QM0516", q, k, v, lse=np.broadcast_to(np.float32(7), (1, 4, 6)))
+        squeezed = np.lib.stride_tricks.as_strided(np.zeros(24, np.float32), (1, 4, 6), (0, 0, 4), writeable=True)
+        self.refuses("QM0516", q, k, v, lse=squeezed)
         unaligned = np.zeros(q.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(q.shape)
         self.refuses("QM0517", unaligned, k, v)
+
+    def test_read_only_arrays_are_no_results(self):
+        q, k, v = arrays()
+        for array in (q, k, v, self.slopes):
+            array.flags.writeable = False
+        try:
+            o, lse = self.call(q, k, v)  # as inputs they are like others
+            for out in (q, Array(o, read_only=True)):
+                with self.assertRaisesRegex(ValueError, "read-only"):
+                    self.call(q, k, v, out=out)
+            with self.assertRaisesRegex(ValueError, "read-only"):
+                self.call(q, k, v, lse=np.broadcast_to(np.float32(0), (1, 4, 6)))
+        finally:
+            self.slopes.flags.writeable = True
 
     def test_an_operator_lists_what_it_has(self):
         q, k, v = arrays(np.float16)
