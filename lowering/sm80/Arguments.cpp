@@ -68,6 +68,19 @@ Int Arguments::elementAddress(Value tensor, ArrayRef<Int> indices) {
   return address;
 }
 
+Int Arguments::rowAddress(Value tensor, Int batch, Int head, Int row,
+                          bool ofKeys) {
+  if (sequence && isPacked()) {
+    Int first = ofKeys ? sequence->firstKey : sequence->firstQuery;
+    batch = Int::constant(b, 0);
+    row = row ? first + row : first;
+  }
+  SmallVector<Int> indices{batch, head};
+  if (row)
+    indices.push_back(row);
+  return elementAddress(tensor, indices);
+}
+
 Value Arguments::loadClamped(Value tensor, ValueRange indices) {
   SmallVector<Int> clamped;
   for (auto [dimension, index] : llvm::enumerate(indices)) {

@@ -51,6 +51,9 @@ public:
   /// i64 address of `tensor[indices]`; indices of i32 or i64, fewer than the
   /// rank: the rest are 0.
   Int elementAddress(mlir::Value tensor, llvm::ArrayRef<Int> indices);
+  /// i64 address of a row of q, k, v or an output: `row` of the sequence that
+  /// was entered, null for its first; `ofKeys` of k and v.
+  Int rowAddress(mlir::Value tensor, Int batch, Int head, Int row, bool ofKeys);
   /// One element of a captured buffer, every index clamped to its extent.
   mlir::Value loadClamped(mlir::Value tensor, mlir::ValueRange indices);
 

@@ -138,21 +138,25 @@ Int TileSource::advance(Int global) const {
                              global)};
 }
 
+void TileSource::Copy::locate() {
+  KernelState &state = source->state;
+  // The thread's part is formed anew for every tile: kept, it would take
+  // registers through the products.
+  thread = source->own ? state.thread.index
+                       : readThread(state.b, /*again=*/true).index;
+  global = walking ? walking->walk : source->globalAddress(thread, firstRow);
+  if (!hasAllRows)
+    rowsLeft = source->end() - (firstRow + copyRow(thread));
+}
+
 TileSource::Chunk TileSource::Copy::at(unsigned i) {
   KernelState &state = source->state;
   LocBuilder &b = state.b;
   auto [half, row] = halfAndRow(state, source->columns, i);
-  if (i == 0) {
-    // The thread's part is formed anew for every tile: kept, it would take
-    // registers through the products.
-    thread =
-        source->own ? state.thread.index : readThread(b, /*again=*/true).index;
-    global = walking ? walking->walk : source->globalAddress(thread, firstRow);
-    if (!hasAllRows)
-      rowsLeft = source->end() - (firstRow + copyRow(thread));
-  } else if (half == 0) {
+  if (!global)
+    locate();
+  else if (i != 0 && half == 0)
     global = source->advance(global);
-  }
   if (walking && i + 1 == size())
     walking->walk = source->advance(global);
   Value exists;

@@ -62,6 +62,8 @@ public:
     void issueAll();
 
     // For who copies by other means.
+    /// Forms the address of the first chunk, which else `at` does.
+    void locate();
     /// Copy `i`; ask in ascending order.
     Chunk at(unsigned i);
     Target target(unsigned i, Int thread) const;

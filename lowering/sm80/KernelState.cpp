@@ -14,17 +14,7 @@ Thread qm::sm80::readThread(LocBuilder &b, bool again) {
 
 Int KernelState::rowAddress(Value tensor, Value batch, Value head, Int row,
                             bool ofKeys) const {
-  Int entry = scalar(batch);
-  const Sequence *sequence = arguments.getSequence();
-  if (sequence && arguments.isPacked()) {
-    Int first = ofKeys ? sequence->firstKey : sequence->firstQuery;
-    entry = Int::constant(b, 0);
-    row = row ? first + row : first;
-  }
-  SmallVector<Int> indices{entry, scalar(head)};
-  if (row)
-    indices.push_back(row);
-  return arguments.elementAddress(tensor, indices);
+  return arguments.rowAddress(tensor, scalar(batch), scalar(head), row, ofKeys);
 }
 
 SmallVector<Value> qm::sm80::emitIf(LocBuilder &b, Value condition,

@@ -8,10 +8,6 @@ using namespace mlir;
 using namespace qm;
 using namespace qm::sm80;
 
-/// Key and value fragments are read this many groups of mma (two for every row
-/// tile) before their use.
-static constexpr unsigned prefetch = 2;
-
 /// The lane for fragment addresses. Where registers are scarce it is read again
 /// for each product: kept, every address would take a register through all.
 static Int fragmentLane(KernelState &state) {
@@ -104,13 +100,13 @@ Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
   SmallVector<nvvm::Values> now(rowTiles), next(rowTiles);
   for (unsigned t = 0; t < rowTiles; ++t)
     now[t] = query.operand(t, 0);
-  for (unsigned g = 0; g < std::min(prefetch, groups); ++g)
+  for (unsigned g = 0; g < std::min(fragmentsAhead, groups); ++g)
     key[g] = readKey(g);
   // A group: 16 keys at 16 columns.
   for (unsigned g = 0; g < groups; ++g) {
     unsigned step = g / keyTiles, tile = g % keyTiles;
-    if (g + prefetch < groups)
-      key[g + prefetch] = readKey(g + prefetch);
+    if (g + fragmentsAhead < groups)
+      key[g + fragmentsAhead] = readKey(g + fragmentsAhead);
     // The next step's query fragments are spread over this step's groups.
     for (unsigned t = 0; t < rowTiles; ++t)
       if (step + 1 < steps && t * keyTiles / rowTiles == tile)
@@ -154,7 +150,7 @@ LogicalResult qm::sm80::emitAccumulate(KernelState &state,
                         g / columnTiles, g % columnTiles, /*transposed=*/true);
   };
   SmallVector<nvvm::Values> value(groups);
-  for (unsigned g = 0; g < std::min(prefetch, groups); ++g)
+  for (unsigned g = 0; g < std::min(fragmentsAhead, groups); ++g)
     value[g] = readValue(g);
   Packed *p = probabilities();
   if (!p)
@@ -162,8 +158,8 @@ LogicalResult qm::sm80::emitAccumulate(KernelState &state,
   // A group: 16 keys times 16 columns.
   for (unsigned g = 0; g < groups; ++g) {
     unsigned step = g / columnTiles, tile = g % columnTiles;
-    if (g + prefetch < groups)
-      value[g + prefetch] = readValue(g + prefetch);
+    if (g + fragmentsAhead < groups)
+      value[g + fragmentsAhead] = readValue(g + fragmentsAhead);
     // The last 16 columns may be 8 and zeros.
     unsigned halves = 2 * tile + 1 < accumulator.groups ? 2 : 1;
     for (unsigned half = 0; half < halves; ++half)

@@ -6,6 +6,10 @@
 
 namespace qm::sm80 {
 
+/// Key and value fragments are read this many groups of mma (two for every row
+/// tile) before their use.
+constexpr unsigned fragmentsAhead = 2;
+
 /// The query tile's fragments: in registers, or read from shared memory once a
 /// key block.
 class QueryFragments {

@@ -2,8 +2,7 @@
 #include "lowering/sm80/TileOrder.h"
 
 #include "lowering/nvvm/Turing.h"
-
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "lowering/sm80/Sequences.h"
 
 using namespace mlir;
 using namespace qm;
@@ -23,21 +22,15 @@ static Place readPlace(LocBuilder &b, const Plan &plan, Arguments &arguments,
   Int cta(b, nvvm::readSpecial(b, nvvm::Special::BlockX, again));
   Int heads = arguments.extentOfCall(attn::Extent::Heads);
   Int queries = arguments.extentOfCall(attn::Extent::Query);
-  Int entries = Int::constant(b, 1), tiles;
-  // Keys that the tiles of a head read at a time: those of a sequence.
-  Int keys = arguments.extentOfCall(attn::Extent::Key);
   if (arguments.isPacked()) {
-    Int count = arguments.extentOfCall(attn::Extent::Batch);
-    tiles = queries / plan.tileM + count;
-    keys = keys / count;
-  } else {
-    tiles = (queries + (plan.tileM - 1)) / plan.tileM;
-    entries = arguments.extentOfCall(attn::Extent::Batch);
+    PackedPlace place =
+        placePacked(b, arguments, cta, plan.tileM,
+                    2 * (plan.headDim + plan.valueDim), longestFirst);
+    return {Int::constant(b, 0), place.head, place.tile};
   }
+  Int tiles = (queries + (plan.tileM - 1)) / plan.tileM;
   Int sequence, tile; // sequence: batch * heads + head
-  // Heads of packed tokens lie side by side in memory: as many as fit the cache
-  // run together, with a mask or not.
-  if (!longestFirst && !arguments.isPacked()) {
+  if (!longestFirst) {
     sequence = cta / tiles;
     tile = cta - sequence * tiles;
   } else {
@@ -45,9 +38,10 @@ static Place readPlace(LocBuilder &b, const Plan &plan, Arguments &arguments,
     // cache together.
     int64_t rowBytes = 2 * (plan.headDim + plan.valueDim);
     Int group = heads / arguments.extentOfCall(attn::Extent::KvHeads);
-    Int kilobytes =
-        (keys / 16 * (16 * rowBytes / 1024) / group).max(Int::constant(b, 1));
-    Int sequences = heads * entries;
+    Int kilobytes = (arguments.extentOfCall(attn::Extent::Key) / 16 *
+                     (16 * rowBytes / 1024) / group)
+                        .max(Int::constant(b, 1));
+    Int sequences = heads * arguments.extentOfCall(attn::Extent::Batch);
     Int fitting = (Int::constant(b, sectionKilobytes) / kilobytes)
                       .max(Int::constant(b, 1));
     // Sections of equal size: a small last one would leave multiprocessors idle
@@ -67,76 +61,6 @@ static Place readPlace(LocBuilder &b, const Plan &plan, Arguments &arguments,
   return {batch, sequence - batch * heads, tile};
 }
 
-/// Element `index` of lengths or starts, at least `least` and at most `most`:
-/// they are data, and wrong data must not lead out of a tensor.
-static Int loadLength(LocBuilder &b, Arguments &arguments, Value lengths,
-                      Int index, Int least, Int most) {
-  return Int(b, arguments.loadClamped(lengths, ValueRange{index}))
-      .min(most)
-      .max(least);
-}
-
-/// The sequence of tile `tile` of a head, which becomes a tile of the sequence.
-/// Sequence s has the numbers from floor(start / tileM) + s up to those of the
-/// next: at least as many as it has tiles, and no table is needed to find them.
-/// The lanes of a warp look at 128 sequences at a time.
-static Int findPacked(LocBuilder &b, Arguments &arguments, Int lane, Int &tile,
-                      int64_t tileM) {
-  constexpr int64_t probes = 4; ///< of a lane, whose loads overlap
-  Int zero = Int::constant(b, 0);
-  Int rows = arguments.extentOfCall(attn::Extent::Query);
-  Int count = arguments.extentOfCall(attn::Extent::Batch);
-  auto firstTile = [&](Int sequence) {
-    return loadLength(b, arguments, arguments.queryLengths(), sequence, zero,
-                      rows) /
-               tileM +
-           sequence;
-  };
-  Type i32 = b.getI32Type();
-  auto loop = scf::WhileOp::create(b, TypeRange{i32, i32},
-                                   ValueRange{zero.get(), count.get()});
-  {
-    OpBuilder::InsertionGuard guard(b);
-    SmallVector<Location> locations(2, b.getLoc());
-    Block *before =
-        b.createBlock(&loop.getBefore(), {}, TypeRange{i32, i32}, locations);
-    Int size(b, before->getArgument(1));
-    scf::ConditionOp::create(b, Int::constant(b, 1).lessThan(size),
-                             before->getArguments());
-    Block *after =
-        b.createBlock(&loop.getAfter(), {}, TypeRange{i32, i32}, locations);
-    Int first(b, after->getArgument(0));
-    size = {b, after->getArgument(1)};
-    Int step = (size + (probes * 32 - 1)) / (probes * 32);
-    // How many begin early enough: those before are before all others.
-    Int early = zero;
-    for (int64_t probe = 0; probe < probes; ++probe) {
-      Int offset = (lane + 32 * probe) * step;
-      Value begins = arith::AndIOp::create(
-          b, offset.lessThan(size), firstTile(first + offset).atMost(tile));
-      early = early + Int(b, math::CtPopOp::create(b, nvvm::ballot(b, begins)));
-    }
-    Int last = (early - 1).max(zero); // the first one certainly does
-    Int skipped = last * step;
-    scf::YieldOp::create(
-        b, ValueRange{(first + skipped).get(), step.min(size - skipped).get()});
-  }
-  Int number(b, loop.getResult(0));
-  tile = tile - firstTile(number);
-  return number;
-}
-
-/// First row and length of sequence `number` in `rows` rows.
-static std::pair<Int, Int> readRows(LocBuilder &b, Arguments &arguments,
-                                    Value lengths, Int number, Int rows) {
-  Int zero = Int::constant(b, 0);
-  Int first = loadLength(b, arguments, lengths, number, zero, rows);
-  if (!arguments.isPacked())
-    return {zero, first};
-  Int end = loadLength(b, arguments, lengths, number + 1, first, rows);
-  return {first, end - first};
-}
-
 /// The position of a CTA from its number, and the sequence, which is entered.
 static TilePosition findTile(LocBuilder &b, const Plan &plan,
                              Arguments &arguments, Int lane, bool longestFirst,
@@ -147,13 +71,8 @@ static TilePosition findTile(LocBuilder &b, const Plan &plan,
     return {place.batch, place.head, place.tile * plan.tileM};
   Int number = place.batch;
   if (arguments.isPacked())
-    number = findPacked(b, arguments, lane, place.tile, plan.tileM);
-  auto [firstQuery, queries] =
-      readRows(b, arguments, arguments.queryLengths(), number,
-               arguments.extentOfCall(attn::Extent::Query));
-  auto [firstKey, keys] = readRows(b, arguments, arguments.keyLengths(), number,
-                                   arguments.extentOfCall(attn::Extent::Key));
-  arguments.enter({firstQuery, firstKey, queries, keys});
+    number = findSequence(b, arguments, lane, place.tile, plan.tileM);
+  arguments.enter(readSequence(b, arguments, number));
   return {number, place.head, place.tile * plan.tileM};
 }
 

@@ -100,6 +100,9 @@ static std::vector<GridCase> gridCases() {
   for (const char *spec : {"full", "causal"})
     for (int headDim : {64, 128})
       cases.push_back({spec, "f16", headDim, headDim});
+  for (int headDim : {64, 128})
+    cases.push_back({"packed_causal", "bf16", headDim, headDim});
+  cases.push_back({"padded", "bf16", 64, 64});
   for (int headDim : {8, 40, 72, 96, 160, 192, 256})
     cases.push_back(
         {headDim % 16 ? "full" : "causal", "bf16", headDim, headDim});

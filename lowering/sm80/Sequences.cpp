@@ -1,0 +1,127 @@
+// Sequences of different lengths.
+#include "lowering/sm80/Sequences.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::sm80;
+
+/// Element `index` of lengths or starts, at least `least` and at most `most`:
+/// they are data, and wrong data must not lead out of a tensor.
+static Int loadLength(LocBuilder &b, Arguments &arguments, Value lengths,
+                      Int index, Int least, Int most) {
+  return Int(b, arguments.loadClamped(lengths, ValueRange{index}))
+      .min(most)
+      .max(least);
+}
+
+PackedPlace qm::sm80::placePacked(LocBuilder &b, Arguments &arguments,
+                                  Int index, int64_t tileM, int64_t rowBytes,
+                                  bool longestFirst) {
+  constexpr int64_t cacheBytes = 32 << 20;
+  Int heads = arguments.extentOfCall(attn::Extent::Heads);
+  Int count = arguments.extentOfCall(attn::Extent::Batch);
+  Int tiles = arguments.extentOfCall(attn::Extent::Query) / tileM + count;
+  // Average bytes times heads, compared without a division.
+  Int keys = arguments.extentOfCall(attn::Extent::Key).wide() *
+             arguments.extentOfCall(attn::Extent::KvHeads).wide();
+  Value fits = (keys * rowBytes).atMost(count.wide() * cacheBytes);
+  auto choose = [&](Int ifFits, Int otherwise) {
+    return Int(b, arith::SelectOp::create(b, fits, ifFits, otherwise));
+  };
+  Int divisor = choose(heads, tiles);
+  Int quotient = index / divisor, rest = index - quotient * divisor;
+  Int head = choose(rest, quotient), tile = choose(quotient, rest);
+  return {head, longestFirst ? tiles - 1 - tile : tile};
+}
+
+/// Sequences that lanes of a warp look at together, as far as they exist: how
+/// many of them have tiles that begin no later than the wanted one. Those are
+/// the first ones.
+static Int countEarly(LocBuilder &b, Value exists, Value begins) {
+  return {b, math::CtPopOp::create(
+                 b, nvvm::ballot(b, arith::AndIOp::create(b, exists, begins)))};
+}
+
+Int qm::sm80::findSequence(LocBuilder &b, Arguments &arguments, Int lane,
+                           Int &tile, int64_t tileM) {
+  constexpr int64_t lanes = 32;
+  Int zero = Int::constant(b, 0), one = Int::constant(b, 1);
+  Int rows = arguments.extentOfCall(attn::Extent::Query);
+  Int count = arguments.extentOfCall(attn::Extent::Batch);
+  auto firstTile = [&](Int sequence) {
+    return loadLength(b, arguments, arguments.queryLengths(), sequence, zero,
+                      rows) /
+               tileM +
+           sequence;
+  };
+  auto choose = [&](Value condition, Int yes, Int no) {
+    return Int(b, arith::SelectOp::create(b, condition, yes, no));
+  };
+
+  // Sequences of one length: the number goes up evenly with the tile.
+  auto real = [&](Int value) -> Value {
+    return arith::SIToFPOp::create(b, b.getF32Type(), value);
+  };
+  Value share = nvvm::divApprox(b, real(count), real(rows / tileM + count));
+  Int even(
+      b, arith::FPToSIOp::create(b, b.getI32Type(),
+                                 arith::MulFOp::create(b, real(tile), share)));
+  Int begin = (even - lanes / 2).min(count - lanes).max(zero);
+  Int probe = begin + lane;
+  Int early =
+      countEarly(b, probe.lessThan(count), firstTile(probe).atMost(tile));
+  // It is the last of the early ones, unless it lies outside of what was seen.
+  Value before = early.equals(0), after = early.equals(lanes);
+  Int first = choose(before, zero, begin + early - 1);
+  Int size = choose(before, begin, choose(after, count - first, one));
+
+  Type i32 = b.getI32Type();
+  auto loop = scf::WhileOp::create(b, TypeRange{i32, i32},
+                                   ValueRange{first.get(), size.get()});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    SmallVector<Location> locations(2, b.getLoc());
+    Block *beforeBlock =
+        b.createBlock(&loop.getBefore(), {}, TypeRange{i32, i32}, locations);
+    scf::ConditionOp::create(b,
+                             one.lessThan(Int(b, beforeBlock->getArgument(1))),
+                             beforeBlock->getArguments());
+    Block *body =
+        b.createBlock(&loop.getAfter(), {}, TypeRange{i32, i32}, locations);
+    Int from(b, body->getArgument(0)), left(b, body->getArgument(1));
+    Int step = (left + (lanes - 1)) / lanes;
+    Int offset = lane * step;
+    Int found = countEarly(b, offset.lessThan(left),
+                           firstTile(from + offset).atMost(tile));
+    Int skipped = (found - 1).max(zero) * step; // the first one certainly does
+    scf::YieldOp::create(
+        b, ValueRange{(from + skipped).get(), step.min(left - skipped).get()});
+  }
+  Int number(b, loop.getResult(0));
+  tile = tile - firstTile(number);
+  return number;
+}
+
+/// First row and length of sequence `number` in `rows` rows.
+static std::pair<Int, Int> readRows(LocBuilder &b, Arguments &arguments,
+                                    Value lengths, Int number, Int rows) {
+  Int zero = Int::constant(b, 0);
+  Int first = loadLength(b, arguments, lengths, number, zero, rows);
+  if (!arguments.isPacked())
+    return {zero, first};
+  Int end = loadLength(b, arguments, lengths, number + 1, first, rows);
+  return {first, end - first};
+}
+
+Sequence qm::sm80::readSequence(LocBuilder &b, Arguments &arguments,
+                                Int number) {
+  auto [firstQuery, queries] =
+      readRows(b, arguments, arguments.queryLengths(), number,
+               arguments.extentOfCall(attn::Extent::Query));
+  auto [firstKey, keys] = readRows(b, arguments, arguments.keyLengths(), number,
+                                   arguments.extentOfCall(attn::Extent::Key));
+  return {firstQuery, firstKey, queries, keys};
+}
