@@ -47,7 +47,7 @@ struct BenchSuite {
   std::string specText() const;
 };
 
-/// "forward, published"
+/// "forward, masks, published"
 std::string suiteNames();
 
 /// The text of a suite that is part of the program.
