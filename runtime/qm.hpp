@@ -127,12 +127,59 @@ private:
   const qm_kernel *handle;
 };
 
+/// The kernels of one spec; a plain pointer into its Library.
+class Operator {
+public:
+  explicit Operator(const qm_operator *op) : handle(op) {}
+
+  const qm_operator *get() const { return handle; }
+
+  qm_operator_info info() const {
+    qm_operator_info info{sizeof info, nullptr, 0};
+    throwIfFailed(qm_operator_get_info(handle, &info));
+    return info;
+  }
+  std::string name() const { return info().name; }
+
+  Kernel kernel(size_t index) const {
+    const qm_kernel *kernel = nullptr;
+    throwIfFailed(qm_operator_kernel_at(handle, index, &kernel));
+    return Kernel(kernel);
+  }
+
+  /// The kernel that a call runs.
+  Kernel select(std::initializer_list<qm_value> arguments) const {
+    const qm_kernel *kernel = nullptr;
+    throwIfFailed(qm_operator_select(handle, arguments.begin(),
+                                     arguments.size(), &kernel));
+    return Kernel(kernel);
+  }
+
+  void prepare(DLDevice device) const {
+    throwIfFailed(qm_operator_prepare(handle, device));
+  }
+
+  /// See qm_launch. `threads` is for the CPU, 0 means every core.
+  void launch(const qm_value *arguments, size_t count, void *stream = nullptr,
+              uint32_t threads = 0) const {
+    qm_launch_options options{sizeof options, stream, threads, 0};
+    throwIfFailed(qm_operator_launch(handle, arguments, count, &options));
+  }
+  void launch(std::initializer_list<qm_value> arguments, void *stream = nullptr,
+              uint32_t threads = 0) const {
+    launch(arguments.begin(), arguments.size(), stream, threads);
+  }
+
+private:
+  const qm_operator *handle;
+};
+
 class Library {
 public:
-  /// Loads a manifest file and the images beside it.
-  explicit Library(const std::string &manifestPath) {
+  /// Loads libNAME.so, or a manifest file and the images beside it.
+  explicit Library(const std::string &path) {
     qm_library *made = nullptr;
-    throwIfFailed(qm_library_load(manifestPath.c_str(), &made));
+    throwIfFailed(qm_library_load(path.c_str(), &made));
     handle.reset(made);
   }
 
@@ -156,6 +203,12 @@ public:
     const qm_kernel *kernel = nullptr;
     throwIfFailed(qm_library_find(handle.get(), name.c_str(), &kernel));
     return Kernel(kernel);
+  }
+
+  Operator op(const std::string &name) const {
+    const qm_operator *op = nullptr;
+    throwIfFailed(qm_library_find_operator(handle.get(), name.c_str(), &op));
+    return Operator(op);
   }
 
 private:

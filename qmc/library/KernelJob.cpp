@@ -146,7 +146,10 @@ ContentHash KernelJob::key() const {
 
 LogicalResult KernelJob::run(Cache &cache) {
   ContentHash hash = key();
-  if (std::optional<std::string> entry = cache.get(hash))
+  // What is to be shown on the way has to be made.
+  bool mayBeKnown = !options.saveTemps && !options.printIrAfter;
+  if (std::optional<std::string> entry =
+          mayBeKnown ? cache.get(hash) : std::nullopt)
     if (std::optional<CompiledKernel> known =
             CompiledKernel::deserialize(*entry)) {
       result = std::move(*known);
@@ -163,6 +166,7 @@ LogicalResult KernelJob::compile(const ContentHash &key) {
   llvm::raw_string_ostream stream(messages);
   Session session(stream);
   options.overrides = request.overridesFor(target.name);
+  options.input = request.name; // what --save-temps calls its files
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
       request.text, ParserConfig(&session.context), request.name);
   if (!module)

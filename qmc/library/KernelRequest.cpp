@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -234,5 +235,13 @@ qm::driver::requestKernels(Session &session, const Options &options,
       failedAny |= failed(requests.add(spec, form, kinds));
   if (failedAny)
     return failure();
+  llvm::StringSet<> names;
+  for (const KernelRequest &request : requests.requests)
+    if (!names.insert(request.name).second)
+      return reportError(diag::Id::BadFlagValue,
+                         "two kernels would be called '" + request.name + "'",
+                         "",
+                         "say each type, head dim, head count and variant "
+                         "once");
   return std::move(requests.requests);
 }

@@ -163,7 +163,8 @@ LogicalResult LibraryBuild::compile() {
   std::vector<char> failures(library.jobs.size());
   session.timer.measure("kernels", [&] {
     runJobs(
-        library.jobs.size(), options.jobs,
+        // IR that is printed comes out in order.
+        library.jobs.size(), options.printIrAfter ? 1 : options.jobs,
         [&](size_t i) { return library.jobs[i]->describe(); },
         [&](size_t i) {
           KernelJob &job = *library.jobs[i];

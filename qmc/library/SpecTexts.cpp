@@ -113,7 +113,9 @@ LogicalResult FileReader::read(SpecTexts &out) {
   bool isCpp = isCppSpec(options.input);
   if (isCpp && readFromCache(out))
     return success();
-  std::vector<std::string> dependencies = {options.input};
+  std::vector<std::string> dependencies;
+  if (options.input != "-")
+    dependencies.push_back(options.input);
   FailureOr<OwningOpRef<ModuleOp>> module =
       loadSpecs(session, options, &dependencies);
   if (failed(module))

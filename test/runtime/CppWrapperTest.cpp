@@ -31,6 +31,21 @@ TEST(CppWrapper, DescribesAndLaunches) {
   EXPECT_TRUE(arguments.outputsAreRight());
 }
 
+TEST(CppWrapper, OperatorsPickTheirKernel) {
+  qm::Library library = cpuLibrary();
+  qm::Operator op = library.op("probe");
+  EXPECT_EQ(op.name(), "probe");
+  EXPECT_EQ(op.info().kernel_count, 1u);
+  op.prepare({kDLCPU, 0});
+  probe::Arguments arguments;
+  std::vector<qm_value> v = arguments.values();
+  EXPECT_EQ(op.select({v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]}).get(),
+            op.kernel(0).get());
+  op.launch(v.data(), v.size());
+  EXPECT_TRUE(arguments.outputsAreRight());
+  EXPECT_THROW(op.launch(v.data(), 3), qm::RuntimeError);
+}
+
 TEST(CppWrapper, TensorsNeedNoDLTensorByHand) {
   probe::Arguments arguments;
   DLDataType f32 = {kDLFloat, 32, 1};
