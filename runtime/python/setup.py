@@ -27,10 +27,16 @@ def runtime():
     return path if path.is_file() else None
 
 
+# The first glibc of the manylinux policies that comes with a libstdc++ of GLIBCXX_3.4.N.
+GLIBCXX = {24: 27, 25: 28, 26: 31, 27: 31, 28: 31, 29: 34, 30: 35, 31: 38, 32: 38, 33: 39}
+
+
 def glibc_of(path):
-    """The latest version of glibc that a library asks for: (2, 34) for GLIBC_2.34."""
-    versions = re.findall(rb"GLIBC_(\d+)\.(\d+)", path.read_bytes())
-    return max(((int(major), int(minor)) for major, minor in versions), default=(2, 17))
+    """The version of glibc, (2, 34) and the like, from which on systems can load a library: by what it asks of glibc and libstdc++."""
+    contents = path.read_bytes()
+    asked = [int(minor) for minor in re.findall(rb"\bGLIBC_2\.(\d+)", contents)]
+    asked += [GLIBCXX.get(int(minor), 39 if int(minor) > 33 else 17) for minor in re.findall(rb"\bGLIBCXX_3\.4\.(\d+)", contents)]
+    return 2, max(asked, default=17)
 
 
 class BuildWithRuntime(build_py):

@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -114,6 +115,23 @@ class Libraries(unittest.TestCase):
         self.refuses("QM0516", q, k, v, lse=squeezed)
         unaligned = np.zeros(q.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(q.shape)
         self.refuses("QM0517", unaligned, k, v)
+
+    def test_threads(self):
+        q, k, v = arrays(rows=64, keys=64)
+        expected = self.call(q, k, v)[0]
+        wrong, kernel = [], qa.load(self.path)["windowed"]  # loaded by several threads at once, too
+
+        def work():
+            for _ in range(50):
+                if not np.array_equal(kernel(q, k, v, slopes=self.slopes, window=3, threads=1)[0], expected):
+                    wrong.append(1)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertFalse(wrong)
 
     def test_read_only_arrays_are_no_results(self):
         q, k, v = arrays()
