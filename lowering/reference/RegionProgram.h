@@ -139,8 +139,8 @@ struct RegionProgram {
 };
 
 /// Compiles a region of an `attn.attention`: arguments are b, h, i, j, after a
-/// leading score if there are five; b and h of a sink. Emits a diagnostic for an op that has no
-/// meaning here.
+/// leading score if there are five; b and h of a sink. Emits a diagnostic for
+/// an op that has no meaning here.
 mlir::FailureOr<RegionProgram> compileRegion(mlir::Region &region);
 
 } // namespace qm::reference

@@ -27,9 +27,9 @@ public:
 
   /// The promise that elements never decrease along the last dimension, as ids
   /// of packed documents do: `spec.buffer("ids", i32, ...).sorted()`. The
-  /// compiler then finds the blocks that a mask needs from a few elements. Where
-  /// the promise is broken, pairs may be kept or dropped wrongly; memory is
-  /// safe.
+  /// compiler then finds the blocks that a mask needs from a few elements.
+  /// Where the promise is broken, pairs may be kept or dropped wrongly; memory
+  /// is safe.
   Buffer sorted() const {
     static_assert(detail::isSame<Element, Index>,
                   "only buffers of integers can be sorted()");

@@ -34,8 +34,8 @@ public:
   Spec &scale(float factor,
               Where where = Where::current()); ///< Default: 1/sqrt(headDim).
   Spec &returnLse(Where where = Where::current());
-  /// One more output, `row_max` [B, Hq, Sq]: the largest kept score of each row,
-  /// -inf where there is none.
+  /// One more output, `row_max` [B, Hq, Sq]: the largest kept score of each
+  /// row, -inf where there is none.
   Spec &returnRowMax(Where where = Where::current());
 
   /// Sequences of different lengths, one after the other: q, O [1, Hq, T, D],
