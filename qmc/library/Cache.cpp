@@ -1,7 +1,6 @@
 //===- Cache.cpp - what was compiled before, by content -------------------===//
 #include "qmc/library/Cache.h"
 #include "qmc/Console.h"
-#include "qmc/OutputFiles.h"
 
 #include "lowering/ptx/Ptxas.h"
 

@@ -10,7 +10,6 @@
 #include "mlir/Support/LLVM.h"
 
 #include <array>
-#include <atomic>
 #include <optional>
 #include <string>
 

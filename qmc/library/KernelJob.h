@@ -62,7 +62,7 @@ private:
 
   bool wantsPtx;
   Options options;
-  const std::string &ptxas; ///< version and place
+  std::string ptxas; ///< version and place
 };
 
 } // namespace qm::driver

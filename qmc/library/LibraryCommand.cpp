@@ -10,7 +10,6 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 #include <cstdlib>
@@ -151,9 +150,8 @@ LogicalResult LibraryBuild::compile() {
       lowest = target;
   }
   std::string ptxas;
-  if (anyGpu) {
+  if (anyGpu)
     ptxas = ptxasIdentity(options.ptxas, library.ptxasVersion);
-  }
   for (const KernelRequest &request : requests)
     for (const TargetInfo *target : targets)
       if (request.isFor(target->name))
