@@ -151,7 +151,7 @@ class Check:
         torch.ops.qimeng.attention(q, k, v, [], [], text)
         if not self.runs:
             return
-        expected, lse = torch.ops.qimeng.attention(q, k, v, [], [], text)
+        expected, (lse,) = torch.ops.qimeng.attention(q, k, v, [], [], text)
         out, log = torch.empty_like(expected), torch.empty_like(lse)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
@@ -203,7 +203,7 @@ class Check:
         q, k, v = tensors(self.device, batch=1, rows=64, keys=64)
         text = qa.Spec(heads=16, head_dim=128, mask=qa.masks.causal("bottom_right"), return_lse=True).content
         kernel = qa.Spec(heads=16, head_dim=128, mask=qa.masks.causal("bottom_right"), return_lse=True).kernel("cuda")
-        out, lse = torch.ops.qimeng.attention(q, k, v, [], [], text)
+        out, (lse,) = torch.ops.qimeng.attention(q, k, v, [], [], text)
         kept = lambda b, h, i, j: i >= j  # noqa: E731
         calls = {
             "operator": lambda: torch.ops.qimeng.attention(q, k, v, [], [], text),

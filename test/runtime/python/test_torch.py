@@ -8,7 +8,7 @@ import warnings
 try:
     import torch
     import torch.nn.functional as F
-    from torch.nn.attention.flex_attention import create_block_mask, noop_mask
+    from torch.nn.attention.flex_attention import AuxRequest, create_block_mask, noop_mask
     from torch.nn.attention.flex_attention import flex_attention as their_flex_attention
 except ImportError:
     print("skipped: this Python has no PyTorch")
@@ -195,6 +195,22 @@ class Flex(Contract):
         spec = qa.Spec(heads=4, head_dim=32, dtype="f32", score_mod=scores.alibi(SLOPES), mask=masks.sliding_window(WINDOW))
         self.assertTrue(torch.equal(spec(q, k, v), ours))
 
+    def test_statistics(self):
+        q, k, v = tensors(kv_heads=4)
+        i, j = torch.arange(50)[:, None], torch.arange(50)
+        s = q @ k.transpose(2, 3) / math.sqrt(32) + SLOPES[:, None, None] * (j - i)
+        s = s.masked_fill(~windowed(0, 0, i, j), -math.inf)  # PyTorch itself gives no max_scores on a CPU
+        for lse, high in ((True, True), (True, False), (False, True), (False, False)):
+            asked = AuxRequest(lse=lse, max_scores=high)
+            o, found = flex_attention(q, k, v, biased, mask_mod=windowed, return_aux=asked, kernel_options={"BLOCK_M": 64})
+            self.assertTrue(torch.equal(o, flex_attention(q, k, v, biased, mask_mod=windowed)))
+            for got, wanted, expected in ((found.lse, lse, s.logsumexp(-1)), (found.max_scores, high, s.amax(-1))):
+                self.assertEqual(got is not None, wanted)
+                if wanted:
+                    torch.testing.assert_close(got, expected)
+        with self.assertRaisesRegex(ValueError, "not both"):
+            flex_attention(q, k, v, return_lse=True, return_aux=asked)
+
     def test_a_row_without_keys_is_zero(self):
         o, lse = flex_attention(*tensors(kv_heads=4), mask_mod=lambda b, h, i, j: i < j - 40, return_lse=True)
         self.assertTrue((o[:, :, 20:] == 0).all() and (lse[:, :, 20:] == -math.inf).all())
@@ -277,7 +293,7 @@ class Operators(unittest.TestCase):
         self.arguments = (self.q, self.k, self.v, [SLOPES], [4.0], self.program)
 
     def test_results(self):
-        o, lse = torch.ops.qimeng.attention(*self.arguments)
+        o, (lse,) = torch.ops.qimeng.attention(*self.arguments)
         self.assertTrue(torch.equal(o, self.expected[0]) and torch.equal(lse, self.expected[1]))
         out, log = torch.empty_like(o), torch.empty_like(lse)
         torch.ops.qimeng.attention_out(*self.arguments, out, log)
@@ -286,9 +302,16 @@ class Operators(unittest.TestCase):
             torch.ops.qimeng.attention_out(*self.arguments, out, None)
         plain = qa.Spec(heads=4, head_dim=32, dtype="f32").content
         torch.ops.qimeng.attention_out(self.q, self.k, self.v, [], [], plain, out, None)
-        o, lse = torch.ops.qimeng.attention(self.q, self.k, self.v, [], [], plain)
+        o, statistics = torch.ops.qimeng.attention(self.q, self.k, self.v, [], [], plain)
         self.assertTrue(torch.equal(o, out))
-        self.assertEqual(lse.numel(), 0)
+        self.assertEqual(statistics, [])
+        both = qa.Spec(heads=4, head_dim=32, dtype="f32", return_lse=True, return_row_max=True).content
+        o, (lse, high) = torch.ops.qimeng.attention(self.q, self.k, self.v, [], [], both)
+        given = [torch.empty_like(x) for x in (o, lse, high)]
+        torch.ops.qimeng.attention_out(self.q, self.k, self.v, [], [], both, *given)
+        self.assertTrue(all(torch.equal(a, b) for a, b in zip(given, (o, lse, high))))
+        with self.assertRaisesRegex(ValueError, "returns row_max"):
+            torch.ops.qimeng.attention_out(self.q, self.k, self.v, [], [], both, *given[:2])
 
     def test_what_pytorch_asks_of_an_operator(self):
         torch.library.opcheck(torch.ops.qimeng.attention, self.arguments)
@@ -369,6 +392,9 @@ class Compiled(unittest.TestCase):
 
     def test_functions_of_a_module(self):
         self.check(lambda q, k, v: flex_attention(q * 2, k, v, biased, mask_mod=windowed) + 1, self.q, self.k, self.v)
+        self.check(lambda q, k, v: flex_attention(q, k, v, biased, return_lse=True)[1] * 2, self.q, self.k, self.v)
+        asked = AuxRequest(max_scores=True)
+        self.check(lambda q, k, v: flex_attention(q, k, v, biased, return_aux=asked)[1].max_scores, self.q, self.k, self.v)
 
     @unittest.skipIf(VERSION < (2, 15), "torch.compile of this version cannot look into functions that the compiled function makes")
     def test_functions_made_while_running(self):

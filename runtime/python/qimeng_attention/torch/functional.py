@@ -15,14 +15,14 @@ _traced = {}
 
 
 @torch.compiler.assume_constant_result
-def _trace(extents, dtype, scale, return_lse, score, mask, additive, lengths):
+def _trace(extents, dtype, scale, statistics, score, mask, additive, lengths):
     """(text, which tensors of score's and then mask's are its captures) of a spec, traced once for each description.
 
     extents: "Hq Hkv D Dv".
     additive: None, or what an attn_mask of scaled_dot_product_attention does: "causal", "bool", "bias".
-    lengths: None or "packed".
+    lengths: None or "packed". statistics: of ("lse", "row_max").
     """
-    key = (extents, dtype, scale, return_lse, score, mask, additive, lengths)
+    key = (extents, dtype, scale, statistics, score, mask, additive, lengths)
     if key not in _traced:
         heads, kv_heads, head_dim, value_head_dim = map(int, extents.split())
         score_mod, score_buffers = rebuild(score)
@@ -39,7 +39,7 @@ def _trace(extents, dtype, scale, return_lse, score, mask, additive, lengths):
             score_mod = _gather_bias(score_mod)
         spec = Spec(
             heads=heads, kv_heads=kv_heads, head_dim=head_dim, value_head_dim=value_head_dim, dtype=dtype_name(dtype), scale=scale,
-            return_lse=return_lse, score_mod=score_mod, mask=mask_mod, lengths=lengths,
+            return_lse="lse" in statistics, return_row_max="row_max" in statistics, score_mod=score_mod, mask=mask_mod, lengths=lengths,
         )  # fmt: skip
         program_of(spec.content, spec)
         positions = {id(buffer.argument): at for at, buffer in enumerate(buffers)}
@@ -58,11 +58,11 @@ def _gather_bias(buffer):
     return lambda s, b, h, i, j: s + buffer[b, h, i, j]
 
 
-def _run(q, k, v, score, mask, additive, scale, return_lse, tensors, starts=()):
-    """`starts`: of packed sequences, cu_q and cu_kv."""
+def _run(q, k, v, score, mask, additive, scale, statistics, tensors, starts=()):
+    """o and a list of the statistics. `starts`: of packed sequences, cu_q and cu_kv."""
     # As a text: that makes Dynamo take these extents, and no others, for constants.
     extents = f"{q.shape[1]} {k.shape[1]} {q.shape[-1]} {v.shape[-1]}"
-    text, order = _trace(extents, q.dtype, scale, return_lse, score, mask, additive, "packed" if starts else None)
+    text, order = _trace(extents, q.dtype, scale, statistics, score, mask, additive, "packed" if starts else None)
     captures = list(starts)
     for at in order:
         tensor = tensors[at]
@@ -79,17 +79,20 @@ def _check_heads(q, k, v, enable_gqa, rank=4):
         )
 
 
-def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False, *, mask_mod=None):
+def flex_attention(
+    query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False, kernel_options=None, *,
+    return_aux=None, mask_mod=None,
+):  # fmt: skip
     """torch.nn.attention.flex_attention.flex_attention for inference, without BlockMask: the compiler finds the blocks itself.
 
     query [B, Hq, Sq, E], key [B, Hkv, Skv, E], value [B, Hkv, Skv, Ev] of f16, bf16 or f32; gives [B, Hq, Sq, Ev], or that and
-    lse (natural logarithm, f32 [B, Hq, Sq]) with return_lse.
+    lse (natural logarithm, f32 [B, Hq, Sq]) with return_lse, or that and an AuxOutput with return_aux=AuxRequest(lse, max_scores).
 
     score_mod(score, b, h, q_idx, kv_idx), mask_mod(b, h, q_idx, kv_idx): written as for PyTorch, with torch.where, torch.tanh, ...;
         they may read tensors and numbers of their closure, of their module, and attributes of objects in the closure. Numbers are
         constants of the kernel, tensors are not. Functions of qimeng_attention.masks and .scores do as well.
     block_mask: a BlockMask gives its mask_mod; its block lists are not used.
-    scale: default 1 / sqrt(E). enable_gqa: allow fewer heads in key and value.
+    scale: default 1 / sqrt(E). enable_gqa: allow fewer heads in key and value. kernel_options: hints for PyTorch's kernels; not used.
 
     A row without keys gives 0 and lse = -inf. Requires no gradient: backward raises NotImplementedError.
     """
@@ -98,11 +101,23 @@ def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=Non
         if mask_mod is not None:
             raise ValueError("pass mask_mod or block_mask, not both")
         mask_mod = _mask_mod_of(block_mask, query, key)
+    if return_lse and return_aux is not None:
+        raise ValueError("pass return_lse or return_aux, not both")
+    wanted = {"lse": return_lse, "row_max": False}
+    if return_aux is not None:
+        wanted = {"lse": return_aux.lse, "row_max": return_aux.max_scores}
+    statistics = tuple([name for name in wanted if wanted[name]])
     tensors = []
     score = describe(score_mod, tensors)
     mask = describe(mask_mod, tensors)
-    o, lse = _run(query, key, value, score, mask, None, None if scale is None else float(scale), bool(return_lse), tensors)
-    return (o, lse) if return_lse else o
+    scale = None if scale is None else float(scale)
+    o, found = _run(query, key, value, score, mask, None, scale, statistics, tensors)
+    if return_aux is not None:
+        from torch.nn.attention.flex_attention import AuxOutput
+
+        named = dict(zip(statistics, found))
+        return o, AuxOutput(lse=named.get("lse"), max_scores=named.get("row_max"))
+    return (o, found[0]) if return_lse else o
 
 
 def varlen_attention(query, key, value, cu_q, cu_kv, score_mod=None, mask_mod=None, scale=None, enable_gqa=False, return_lse=False):
@@ -115,10 +130,9 @@ def varlen_attention(query, key, value, cu_q, cu_kv, score_mod=None, mask_mod=No
     _check_heads(query, key, value, enable_gqa, rank=3)
     tensors = []
     score, mask = describe(score_mod, tensors), describe(mask_mod, tensors)
-    o, lse = _run(
-        query, key, value, score, mask, None, None if scale is None else float(scale), bool(return_lse), tensors, (cu_q, cu_kv)
-    )  # fmt: skip
-    return (o, lse) if return_lse else o
+    statistics, scale = ("lse",) if return_lse else (), None if scale is None else float(scale)
+    o, found = _run(query, key, value, score, mask, None, scale, statistics, tensors, (cu_q, cu_kv))
+    return (o, found[0]) if return_lse else o
 
 
 def _mask_mod_of(block_mask, query, key):
@@ -166,7 +180,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
             additive, mask = "bool", describe(full, tensors)
         else:
             additive, score = "bias", describe(full, tensors)
-    o, _ = _run(q, k, v, score, mask, additive, None if scale is None else float(scale), False, tensors)
+    o, _ = _run(q, k, v, score, mask, additive, None if scale is None else float(scale), (), tensors)
     return o.reshape(query.shape[:-1] + value.shape[-1:]) if rank < 4 else o
 
 

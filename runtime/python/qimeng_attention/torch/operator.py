@@ -58,7 +58,8 @@ class _Program:
         self.key = spec.key if spec else hashlib.sha256(text.encode()).hexdigest()[:16]
         self.name = f"attention_{self.key}"
         self.mlir = spec.mlir if spec else text.replace("@attention(", f"@{self.name}(", 1)
-        self.has_lse = "%o, %lse = " in text
+        results = text.split(" = attn.attention", 1)[0]
+        self.statistics = [name for name in ("lse", "row_max") if f"%{name}" in results]
         self._kernels = {}
 
     def kernel(self, device):
@@ -85,10 +86,10 @@ def program_of(text, spec=None):
     return program
 
 
-def _results(q, v, has_lse):
-    """New results: o in q's order of dimensions where that is [B, H, S, D] or [B, S, H, D]; without lse an empty tensor.
+def _results(q, v, statistics):
+    """New results: o in q's order of dimensions where that is [B, H, S, D] or [B, S, H, D], and [B, H, S] for each statistic.
 
-    Packed sequences: [T, H, D], and lse [H, T].
+    Packed sequences: [T, H, D] and [H, T].
     """
     heads, width = q.shape[1], v.shape[-1]
     if q.dim() == 3:
@@ -97,10 +98,10 @@ def _results(q, v, has_lse):
         o, rows = q.new_empty(q.shape[0], q.shape[2], heads, width).transpose(1, 2), q.shape[:3]
     else:
         o, rows = q.new_empty(q.shape[0], heads, q.shape[2], width), q.shape[:3]
-    return o, q.new_empty(rows if has_lse else (0,), dtype=torch.float32)
+    return o, [q.new_empty(rows, dtype=torch.float32) for _ in statistics]
 
 
-def _launch(q, k, v, captures, scalars, program, out, lse):
+def _launch(q, k, v, captures, scalars, program, out, statistics):
     device = q.device
     if device.type == "cuda":
         stream = torch.cuda.current_stream(device).cuda_stream
@@ -108,36 +109,36 @@ def _launch(q, k, v, captures, scalars, program, out, lse):
     else:
         stream = 0
         kernel = program.kernel((CPU, 0))
-    given = [_read(q), _read(k), _read(v), *kernel.bind([_read(x) for x in captures], scalars), _read(out)]
-    if program.has_lse:
-        given.append(_read(lse))
-    kernel.launch(given, stream)
+    bound = kernel.bind([_read(x) for x in captures], scalars)
+    kernel.launch([_read(q), _read(k), _read(v), *bound, _read(out), *[_read(x) for x in statistics]], stream)
 
 
 _library = torch.library.Library("qimeng", "DEF")
 _library.define(
-    "attention(Tensor q, Tensor k, Tensor v, Tensor[] captures, float[] scalars, str program) -> (Tensor, Tensor)",
+    "attention(Tensor q, Tensor k, Tensor v, Tensor[] captures, float[] scalars, str program) -> (Tensor, Tensor[])",
     tags=(torch.Tag.pt2_compliant_tag,),
 )
 _library.define(
-    "attention_out(Tensor q, Tensor k, Tensor v, Tensor[] captures, float[] scalars, str program, Tensor(a!) out, Tensor(b!)? lse)"
-    " -> ()",
+    "attention_out(Tensor q, Tensor k, Tensor v, Tensor[] captures, float[] scalars, str program, Tensor(a!) out, "
+    "Tensor(b!)? lse=None, Tensor(c!)? row_max=None) -> ()",
     tags=(torch.Tag.pt2_compliant_tag,),
 )
 
 
 def _attention(q, k, v, captures, scalars, program):
     program = program_of(program)
-    o, lse = _results(q, v, program.has_lse)
-    _launch(q, k, v, captures, scalars, program, o, lse)
-    return o, lse
+    o, statistics = _results(q, v, program.statistics)
+    _launch(q, k, v, captures, scalars, program, o, statistics)
+    return o, statistics
 
 
-def _attention_out(q, k, v, captures, scalars, program, out, lse):
+def _attention_out(q, k, v, captures, scalars, program, out, lse=None, row_max=None):
     program = program_of(program)
-    if program.has_lse and lse is None:
-        raise ValueError("this program returns lse: pass a tensor for it, f32 [B, Hq, Sq]")
-    _launch(q, k, v, captures, scalars, program, out, lse)
+    given = {"lse": lse, "row_max": row_max}
+    for name in program.statistics:
+        if given[name] is None:
+            raise ValueError(f"this program returns {name}: pass a tensor for it, f32 [B, Hq, Sq]")
+    _launch(q, k, v, captures, scalars, program, out, [given[name] for name in program.statistics])
 
 
 for _key in ("CPU", "CUDA"):
@@ -147,11 +148,11 @@ for _key in ("CPU", "CUDA"):
 
 @torch.library.register_fake("qimeng::attention", lib=_library)
 def _(q, k, v, captures, scalars, program):
-    return _results(q, v, program_of(program).has_lse)
+    return _results(q, v, program_of(program).statistics)
 
 
 @torch.library.register_fake("qimeng::attention_out", lib=_library)
-def _(q, k, v, captures, scalars, program, out, lse):
+def _(q, k, v, captures, scalars, program, out, lse=None, row_max=None):
     return None
 
 
@@ -167,12 +168,12 @@ def _backward(context, *gradients):
 torch.library.register_autograd("qimeng::attention", _backward, lib=_library)
 
 
-def _attention_out_autograd(q, k, v, captures, scalars, program, out, lse):
-    inputs = [q, k, v, *captures, out] + ([] if lse is None else [lse])
-    if torch.is_grad_enabled() and any(x.requires_grad for x in inputs):
+def _attention_out_autograd(q, k, v, captures, scalars, program, out, lse=None, row_max=None):
+    tensors = [q, k, v, *captures, out, lse, row_max]
+    if torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors):
         raise NotImplementedError(_NO_BACKWARD)
     with torch._C._AutoDispatchBelowAutograd():
-        return torch.ops.qimeng.attention_out(q, k, v, captures, scalars, program, out, lse)
+        return torch.ops.qimeng.attention_out(q, k, v, captures, scalars, program, out, lse, row_max)
 
 
 _library.impl("attention_out", _attention_out_autograd, "Autograd")
