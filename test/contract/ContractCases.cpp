@@ -1,15 +1,22 @@
-// qm-contract-cases FOLDER [TARGET [PREFIX]]: writes users' reports as case
-// files for qm-run-cases, for sm_80 or another GPU; those whose names begin
-// with PREFIX.
+// qm-contract-cases: writes users' reports as case files for qm-run-cases.
 #include "test/contract/GpuCases.h"
 
-#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace cl = llvm::cl;
 
 int main(int argc, char **argv) {
-  if (argc < 2 || argc > 4) {
-    llvm::errs() << "usage: qm-contract-cases FOLDER [TARGET [PREFIX]]\n";
-    return 2;
-  }
-  return failed(qm::contract::writeGpuCases(
-      argv[1], argc > 2 ? argv[2] : "sm_80", argc > 3 ? argv[3] : ""));
+  cl::OptionCategory category("Options");
+  cl::opt<std::string> folder(cl::Positional, cl::Required, cl::desc("FOLDER"),
+                              cl::cat(category));
+  cl::opt<std::string> target(cl::Positional, cl::init("sm_80"),
+                              cl::desc("[TARGET, default sm_80]"),
+                              cl::cat(category));
+  cl::opt<std::string> prefix(cl::Positional,
+                              cl::desc("[PREFIX of the names of cases]"),
+                              cl::cat(category));
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv, "Writes users' reports as case files for qm-run-cases.\n");
+  return failed(qm::contract::writeGpuCases(folder, target, prefix));
 }
