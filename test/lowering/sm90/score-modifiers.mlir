@@ -1,0 +1,50 @@
+// RUN: qm-opt %s --qm-compile="target=sm_90a" --qm-lower-to-sm90 | FileCheck %s
+// RUN: qm-opt %s --qm-compile="target=sm_90a" --qm-lower-to-sm90 | FileCheck %s --check-prefix=BIAS
+
+// A distance becomes a float once for each of a thread's two rows. What a score has in common with its row is added to the row's
+// maximum, before the lanes exchange it: each lane starts at another key.
+// CHECK: llvm.func @alibi
+// CHECK: setmaxnreg.inc
+// CHECK: wgmma.wait_group.sync.aligned 0
+// CHECK: arith.sitofp
+// CHECK: arith.sitofp
+// CHECK-NOT: arith.sitofp
+// CHECK: arith.maxnumf
+// CHECK: arith.addf
+// CHECK-NEXT: arith.addf
+// CHECK-NOT: arith.addf
+// CHECK: shfl.sync bfly
+
+// A bias by query and key in a full block: two neighbours in one load, none clamped, all issued while both products run.
+// BIAS: llvm.func @bias
+// BIAS: setmaxnreg.inc
+// BIAS: {{^ *}}^bb[[FULL:[0-9]+]]({{.*}}// 2 preds: ^bb{{[0-9]+}}, ^bb[[FULL]]
+// BIAS: wgmma.commit_group
+// BIAS: wgmma.commit_group
+// BIAS-COUNT-32: llvm.load %{{[0-9]+}} invariant : !llvm.ptr<1> -> i32
+// BIAS: wgmma.wait_group.sync.aligned 1;
+// BIAS-NOT: invariant : !llvm.ptr<1>
+// BIAS: shfl.sync bfly
+func.func @alibi(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x4x?x64xbf16>, %v: tensor<?x4x?x64xbf16>, %slopes: tensor<4xf32> {attn.name = "slopes"}) -> tensor<?x4x?x64xbf16> {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    score (%s, %b, %h, %i, %j) {
+      %m = attn.load %slopes[%h] : tensor<4xf32>
+      %d = arith.subi %j, %i : i32
+      %f = arith.sitofp %d : i32 to f32
+      %p = arith.mulf %m, %f : f32
+      %t = arith.addf %s, %p : f32
+      attn.yield %t : f32
+    } : tensor<?x4x?x64xbf16>, tensor<?x4x?x64xbf16>, tensor<?x4x?x64xbf16> -> tensor<?x4x?x64xbf16>
+  return %o : tensor<?x4x?x64xbf16>
+}
+
+func.func @bias(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x4x?x64xbf16>, %v: tensor<?x4x?x64xbf16>, %bias: tensor<?x?xbf16> {attn.name = "bias"}) -> tensor<?x4x?x64xbf16> {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    score (%s, %b, %h, %i, %j) {
+      %t = attn.load %bias[%i, %j] : tensor<?x?xbf16>
+      %f = arith.extf %t : bf16 to f32
+      %y = arith.addf %s, %f : f32
+      attn.yield %y : f32
+    } : tensor<?x4x?x64xbf16>, tensor<?x4x?x64xbf16>, tensor<?x4x?x64xbf16> -> tensor<?x4x?x64xbf16>
+  return %o : tensor<?x4x?x64xbf16>
+}
