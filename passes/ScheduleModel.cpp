@@ -110,8 +110,9 @@ static std::optional<Schedule> proposePingPong(attn::KernelOp kernel,
 
 /// The ring: 32 query rows a warp, so that one fragment of K or V feeds two
 /// products (16 where the accumulator is wide), and the first of these that
-/// leaves eight warps on a multiprocessor, else the most that fit; a third
-/// stage where it costs no warps.
+/// leaves eight warps on a multiprocessor, else the most that fit. Where it
+/// costs no warps, a third stage pays without a mask and where a block's
+/// products are short.
 static Schedule proposeRing(attn::KernelOp kernel, const TargetInfo &target) {
   constexpr int64_t enoughWarps = 8;
   struct Candidate {
@@ -136,7 +137,11 @@ static Schedule proposeRing(attn::KernelOp kernel, const TargetInfo &target) {
       most = warps;
     }
   }
-  if (most > 0) {
+  constexpr int64_t shortProducts = 64;
+  bool deep =
+      kernel.getKeyBlocks().getClassify().empty() ||
+      std::max(getHeadDim(kernel), getValueHeadDim(kernel)) <= shortProducts;
+  if (most > 0 && deep) {
     Schedule deeper = best;
     deeper.stages = 3;
     if (residentWarps(deeper) == most)

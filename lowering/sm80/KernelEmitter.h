@@ -69,8 +69,6 @@ private:
   mlir::Value blockExists();
   mlir::LogicalResult emitBody(attn::KeyBlocksOp loop);
   mlir::LogicalResult emitStep(attn::KeyBlocksOp loop, KeyBlockList &blocks);
-  mlir::LogicalResult emitLastAndRest(attn::KeyBlocksOp loop,
-                                      KeyBlockList &blocks);
   mlir::LogicalResult emitRun(attn::KeyBlocksOp loop, KeyBlockList &blocks);
   mlir::LogicalResult emitRing(attn::KeyBlocksOp loop);
   // In PingPongLoop.cpp.

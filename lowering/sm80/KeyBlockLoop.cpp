@@ -227,51 +227,26 @@ LogicalResult KernelEmitter::emitStep(attn::KeyBlocksOp loop,
 LogicalResult KernelEmitter::emitRing(attn::KeyBlocksOp loop) {
   KeyBlockList blocks(state, loop);
   position = blocks.start();
-  bool lastFirst = blocks.canTakeLastFirst();
-  block = lastFirst ? blocks.last() : blocks.next(nullptr, position);
+  block = blocks.next(nullptr, position);
   supply->start(block.firstKey);
   if (plan.residentQuerySteps) {
     supply->waitForFirst();
     query->load();
   }
-  if (lastFirst)
-    return emitLastAndRest(loop, blocks);
+  auto exists = [&]() { return blockExists(); };
   auto step = [&]() { return emitStep(loop, blocks); };
-  return emitWhile(
-      loop, [&]() { return blockExists(); },
-      [&]() -> LogicalResult {
-        if (!plan.oneLoop && blocks.hasFullBlocks() &&
-            failed(emitRun(loop, blocks)))
-          return failure();
-        return step();
-      });
-}
-
-/// Without a mask: the last block, which alone may be ragged, then the others,
-/// in whose loop there is no code for absent keys.
-LogicalResult KernelEmitter::emitLastAndRest(attn::KeyBlocksOp loop,
-                                             KeyBlockList &blocks) {
-  Int end = block.firstKey;
-  nextBlock = blocks.next(nullptr, position);
-  KeyBlock first = nextBlock;
-  if (failed(emitBody(loop)))
-    return failure();
-  block = first;
-  blockIsFull = true;
-  supply->beginRun(block.firstKey + plan.tileN);
-  LogicalResult result = emitWhile(
-      loop, [&]() { return block.firstKey.lessThan(end); },
-      [&]() -> LogicalResult {
-        KeyBlock next = blocks.nextOfRun(block);
-        nextBlock = next;
-        supply->expectNext(next.firstKey.lessThan(end));
-        if (failed(emitBody(loop)))
-          return failure();
-        block = next;
-        return success();
-      });
-  supply->endRun();
-  return result;
+  if (plan.oneLoop || !blocks.hasFullBlocks())
+    return emitWhile(loop, exists, step);
+  if (blocks.isOneRun()) {
+    if (failed(emitRun(loop, blocks)))
+      return failure();
+    return emitWhile(loop, exists, step);
+  }
+  return emitWhile(loop, exists, [&]() -> LogicalResult {
+    if (failed(emitRun(loop, blocks)))
+      return failure();
+    return step();
+  });
 }
 
 /// A run of full blocks up to its last, which looks for the next run. Without

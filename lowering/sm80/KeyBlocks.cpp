@@ -66,7 +66,7 @@ SmallVector<Value> KeyBlockList::start() {
   return {Int::constant(b, 0), Int::constant(b, 0)};
 }
 
-Value KeyBlockList::isWhole(Int firstKey) {
+Value KeyBlockList::isWhole(Int firstKey) const {
   Int keys = state.arguments.extentOfCall(attn::Extent::Key);
   return firstKey.atMost(keys - state.plan.tileN);
 }
@@ -182,6 +182,10 @@ Int KeyBlockList::lastOfRun(const KeyBlock &block,
                             ArrayRef<Value> position) const {
   LocBuilder &b = state.b;
   int64_t tileN = state.plan.tileN;
+  if (!region) {
+    Int keys = state.arguments.extentOfCall(attn::Extent::Key);
+    return ((keys / tileN - 1) * tileN).max(block.firstKey);
+  }
   // Blocks of the chunk after this one that are needed and full: a run of ones
   // from bit 0 on. The highest bit is 0.
   Int bit = block.firstKey / tileN % lanes;
@@ -202,6 +206,10 @@ KeyBlock KeyBlockList::nextOfRun(const KeyBlock &block) const {
 void KeyBlockList::endRun(KeyBlock &block,
                           SmallVectorImpl<Value> &position) const {
   LocBuilder &b = state.b;
+  if (!region) {
+    block.full = isWhole(block.firstKey);
+    return;
+  }
   Int bit = block.firstKey / state.plan.tileN % lanes;
   block.full = ((Int(b, position[1]) >> bit) & 1).equals(1);
   position[0] = Int(b, position[0]) & (Int::constant(b, -2) << bit);

@@ -23,9 +23,8 @@ public:
   llvm::SmallVector<mlir::Value> start();
   /// Whether some blocks may be full.
   bool hasFullBlocks() const { return !alwaysMasked; }
-  /// Without a mask: the last block, which alone may not be full, can be taken
-  /// before the others.
-  bool canTakeLastFirst() const { return !region && !alwaysMasked; }
+  /// Without a mask all blocks but the last are full.
+  bool isOneRun() const { return !region && !alwaysMasked; }
   KeyBlock last();
   /// The block after `previous`; null: the first.
   KeyBlock next(const KeyBlock *previous,
@@ -53,7 +52,7 @@ private:
   KeyBlock following(const KeyBlock *previous);
   /// Classifies blocks base + lane: the ballots of "needed" and of "full".
   std::pair<mlir::Value, mlir::Value> classify(Int base);
-  mlir::Value isWhole(Int firstKey);
+  mlir::Value isWhole(Int firstKey) const;
 
   KernelState &state;
   bool alwaysMasked; ///< a mask without classification: no block counts as full

@@ -53,7 +53,7 @@ LogicalResult KernelEmitter::emitPingPong(attn::KeyBlocksOp loop) {
 
   // Phase 0 has no product with values. Without a mask it is the last block's,
   // so that the loop needs no code for keys past the end.
-  bool lastFirst = blocks.canTakeLastFirst();
+  bool lastFirst = blocks.isOneRun();
   block = lastFirst ? blocks.last() : blocks.next(nullptr, position);
   Int end = lastFirst ? block.firstKey
                       : state.arguments.extentOfCall(attn::Extent::Key);
