@@ -1,6 +1,6 @@
 // Reports 5, 7, 8, 9 and 11: the base of lse, NaN past lengths, tails, and
 // memory that ends where the sequence ends.
-#include "test/contract/GuardedMemory.h"
+#include "test/contract/GuardedCall.h"
 #include "test/contract/RowCases.h"
 
 #include "gtest/gtest.h"
@@ -40,31 +40,6 @@ TEST(UserReports, Row07_PaddingIsMinusInfinity) {
 TEST(UserReports, Row08_NaNPastTheLengthIsNeverUsed) { checkRow("Row08"); }
 
 TEST(UserReports, Row09_TailIsAlwaysMasked) { checkRow("Row09"); }
-
-/// Copies every tensor of the call to memory that ends (or begins) at a page
-/// that must not be touched.
-class GuardedCall {
-public:
-  GuardedCall(Call from, bool atEnd) : call(std::move(from)) {
-    for (Tensor *tensor : {&call.q, &call.k, &call.v, &call.o, &call.lse})
-      guard(*tensor, atEnd);
-    for (auto &capture : call.captures)
-      guard(std::get<Tensor>(capture), atEnd);
-  }
-  Call call;
-
-private:
-  void guard(Tensor &tensor, bool atEnd) {
-    size_t bytes =
-        tensor.view.numElements() * runtime::bytesPerElement(tensor.view.dtype);
-    memory.push_back(std::make_unique<GuardedMemory>(bytes, atEnd));
-    Tensor copied = tensor;
-    copied.view.data = memory.back()->data();
-    copy(tensor, copied);
-    tensor = copied;
-  }
-  std::vector<std::unique_ptr<GuardedMemory>> memory;
-};
 
 // A read or write one element past any tensor or buffer, on either side, ends
 // the program.

@@ -44,6 +44,8 @@ public:
   ~Program();
 
   void run(const Call &call, unsigned threads = 2) const;
+  /// The same for arguments that a caller would be refused.
+  void runUnchecked(const Call &call, unsigned threads = 2) const;
 
   /// The truth in double precision; bounds are twice the error of an unfused
   /// attention with f32 sums, whose operands are rounded to `products`.

@@ -1,4 +1,5 @@
 // Reports 25, 28 and 62: packed and padded sequences.
+#include "test/contract/GuardedCall.h"
 #include "test/contract/RowCases.h"
 
 #include "gtest/gtest.h"
@@ -129,6 +130,30 @@ TEST(Sequences, NaNStaysInItsSequence) {
     Tensor rest = clean.call.o.slice(2, clean.queries.back(), 3);
     for (double value : rest.values())
       EXPECT_TRUE(std::isnan(value));
+  }
+}
+
+// Wrong lengths, which only the device may know, give some result inside of the
+// tensors, and end.
+TEST(Sequences, WrongLengthsStayInsideOfTheTensors) {
+  Shape shape{70, 90, 1, 2, 1, 32, 32};
+  for (bool isPacked : {true, false}) {
+    shape.batch = isPacked ? 1 : 3;
+    Program program(Element::F32, shape, [&](Spec &spec) {
+      describeMask(spec);
+      isPacked ? spec.packed() : spec.padded();
+    });
+    for (const std::vector<int64_t> &lengths :
+         {std::vector<int64_t>{0, 500, -3},
+          {70, 20, 10},
+          {-2147483648, 2147483647, 35},
+          {64, 64, 2147483647}}) {
+      Call call = randomCall(Element::F32, shape);
+      for (int i = 0; i < 2; ++i)
+        call.captures.push_back(vectorOf(Element::I32, lengths));
+      for (bool atEnd : {true, false})
+        program.runUnchecked(GuardedCall(call, atEnd).call);
+    }
   }
 }
 
