@@ -2,6 +2,7 @@
 #include "lowering/sm75/CopyTiles.h"
 
 #include "lowering/nvvm/Turing.h"
+#include "lowering/sm80/Products.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -73,12 +74,6 @@ std::shared_ptr<StagedCopy> StagedTiles::makeCopy(unsigned index,
       sm80::SharedPlace{state.plan.slotOffset(index), {}});
 }
 
-unsigned StagedTiles::groups(unsigned index) const {
-  unsigned keySteps = state.plan.warpKeys() / 16;
-  return keySteps *
-         (index == 0 ? state.plan.columnSteps() : state.plan.columnTiles());
-}
-
 void StagedTiles::start(Int firstKey) {
   // All are read before the first is waited for.
   std::shared_ptr<StagedCopy> copies[] = {
@@ -102,12 +97,16 @@ sm80::TileSupply::Visible StagedTiles::acquire(unsigned index, Int,
   } else {
     next = values;
   }
-  auto hook = [this, index, next](unsigned group) {
-    if (group + 1 != groups(index))
-      return;
-    nvvm::barrier(state.b);
-    next->store();
-    if (index == 0)
+  // The barrier stands where the last fragment is on its way: the mma that are
+  // left hide its wait and the stores.
+  unsigned last = state.plan.groupsOf(index) - 1;
+  unsigned read = last - std::min(sm80::fragmentsAhead, last);
+  auto hook = [this, index, next, last, read](unsigned group) {
+    if (group == read) {
+      nvvm::barrier(state.b);
+      next->store();
+    }
+    if (group == last && index == 0)
       values->load();
   };
   return {{state.plan.slotOffset(index), {}}, hook};

@@ -32,8 +32,10 @@ private:
 ///   read K(n+1) | S = Q K(n) | barrier | write K(n+1), read V(n+1) |
 ///   softmax, O += P V(n) | barrier | write V(n+1)
 ///
-/// so that the same registers serve both. What a barrier separates from the
-/// product before it, it makes visible to the product after it.
+/// (the barrier and the stores stand a few mma before the end of the product,
+/// where its last fragment is on its way), so that the
+/// same registers serve both. What a barrier separates from the product before
+/// it, it makes visible to the product after it.
 class StagedTiles : public sm80::TileSupply {
 public:
   StagedTiles(sm80::KernelState &state, llvm::ArrayRef<attn::LoadTileOp> loads);
@@ -47,8 +49,6 @@ public:
 
 private:
   std::shared_ptr<StagedCopy> makeCopy(unsigned index, sm80::Int firstKey);
-  /// Groups of mma of the product that tile `index` is for.
-  unsigned groups(unsigned index) const;
 
   sm80::KernelState &state;
   attn::LoadTileOp query;

@@ -62,8 +62,6 @@ public:
     void issueAll();
 
     // For who copies by other means.
-    /// Forms the address of the first chunk, which else `at` does.
-    void locate();
     /// Copy `i`; ask in ascending order.
     Chunk at(unsigned i);
     Target target(unsigned i, Int thread) const;
@@ -76,6 +74,9 @@ public:
     bool hasWholeRows() const;
 
   private:
+    /// Forms the address of the first chunk.
+    void locate();
+
     const TileSource *source;
     TileSource *walking = nullptr;
     Int firstRow;
