@@ -24,6 +24,8 @@ static const char *golden[] = {
     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {",
     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {",
+    "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {",
+    "cvt.rna.tf32.f32 ",
     "cp.async.cg.shared.global.L2::128B [",
     "+256], 16, ",
     "cp.async.commit_group;",
@@ -38,7 +40,10 @@ static const char *golden[] = {
     "st.shared.b64 [",
     "ld.shared.b64 ",
     "ld.shared.v4.b32 {",
+    ", 32; ld.shared.f32 ",
+    ", [a+8]; }",
     "st.global.v4.b32 [",
+    "st.global.v2.f32 [",
     "ld.global.nc.b32",
     "st.global.b32",
     "ex2.approx.ftz.f32",
@@ -111,6 +116,13 @@ TEST(NVVMEmit, EveryInstruction) {
   keep(nvvm::broadcastLane0(b, thread));
   keep(nvvm::ballot(b, predicate));
   nvvm::storeGlobal128(b, nvvm::voteAny(b, predicate), slot, a);
+  Value rounded = nvvm::roundToTf32(b, d[0]);
+  nvvm::Values wide(4, rounded);
+  d = nvvm::mmaTf32M16N8K8(b, wide, ArrayRef(wide).take_front(2), {});
+  d = nvvm::mmaTf32M16N8K8(b, wide, ArrayRef(wide).take_front(2), d);
+  nvvm::storeGlobal2xF32(b, predicate, slot, 8, d[0], d[1]);
+  keep({nvvm::loadSharedF32(b, shared, 0, 4),
+        nvvm::loadSharedF32(b, shared, 32, 8)});
   nvvm::storeShared32(b, shared, 4, a.front());
   nvvm::storeShared64(b, shared, 8, slot);
   keep(nvvm::loadShared64(b, shared, 8));

@@ -100,6 +100,9 @@ static std::vector<GridCase> gridCases() {
   for (const char *spec : {"full", "causal"})
     for (int headDim : {64, 128})
       cases.push_back({spec, "f16", headDim, headDim});
+  cases.push_back({"full", "f32", 64, 64});
+  cases.push_back({"causal", "f32", 128, 128});
+  cases.push_back({"softcap", "f32", 96, 96});
   for (int headDim : {64, 128})
     cases.push_back({"packed_causal", "bf16", headDim, headDim});
   cases.push_back({"padded", "bf16", 64, 64});
