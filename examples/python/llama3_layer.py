@@ -80,9 +80,7 @@ def main():
     torch.manual_seed(0)
 
     short = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}[options.dtype]
-    ours = qa.Spec(
-        name="llama3", heads=HEADS, kv_heads=KV_HEADS, head_dim=WIDTH, dtype=short, mask=qa.masks.causal(qa.BOTTOM_RIGHT)
-    )
+    ours = qa.Spec(name="llama3", heads=HEADS, kv_heads=KV_HEADS, head_dim=WIDTH, dtype=short, mask=qa.masks.causal(qa.BOTTOM_RIGHT))
     with torch.inference_mode():
         layer = DecoderLayer(ours).to(options.device, dtype)
         x = torch.randn(1, options.tokens + 2, HIDDEN, device=options.device).to(dtype)

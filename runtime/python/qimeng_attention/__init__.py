@@ -24,7 +24,8 @@ from .spec import Spec
 
 __version__ = "0.1.0"
 __all__ = [
-    "BOTTOM_RIGHT", "CompileError", "CompilerNotFound", "Error", "Kernel", "LaunchError", "Library", "Operator", "Spec", "SpecError", "TOP_LEFT",
-    "attention", "buffer", "build", "clamp", "cos", "erf", "exp", "exp2", "extent", "load", "log", "masks", "maximum", "minimum",
-    "register", "rsqrt", "scalar", "scores", "sigmoid", "sin", "sqrt", "tanh", "to_float", "to_int", "where",
+    "BOTTOM_RIGHT", "CompileError", "CompilerNotFound", "Error", "Kernel", "LaunchError", "Library", "Operator", "Spec",
+    "SpecError", "TOP_LEFT", "attention", "buffer", "build", "clamp", "cos", "erf", "exp", "exp2", "extent", "load", "log",
+    "masks", "maximum", "minimum", "register", "rsqrt", "scalar", "scores", "sigmoid", "sin", "sqrt", "tanh", "to_float",
+    "to_int", "where",
 ]  # fmt: skip

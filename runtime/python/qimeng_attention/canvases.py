@@ -140,8 +140,7 @@ def _sliding_tiles(name, canvas, tile, kernel, text):
 
     def function(b, h, i, j):
         frames, rows, columns = (
-            _tiles_of(extent, size, name, what)
-            for extent, size, what in zip(canvas, tile, ("the frames", "the rows", "the columns"))
+            _tiles_of(extent, size, name, what) for extent, size, what in zip(canvas, tile, ("the frames", "the rows", "the columns"))
         )
         sizes = [at_least(t, 1, name, "an extent of the tile") for t in tile]
         volume = times(sizes[0], times(sizes[1], sizes[2]))

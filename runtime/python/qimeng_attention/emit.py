@@ -6,7 +6,6 @@ import struct
 from . import graph
 from .errors import SpecError
 
-
 # The arguments that hold lengths of sequences.
 LENGTHS = {None: (), "packed": ("cu_q", "cu_kv"), "padded": ("len_q", "len_kv")}
 
@@ -140,8 +139,7 @@ class Emitter:
         lengths = LENGTHS[spec.lengths]
         arguments = "".join(f',\n    %{name}: tensor<?xi32> {{attn.name = "{name}"}}' for name in lengths)
         arguments += "".join(
-            f',\n    {self.value_name(a)}: {self.argument_type(a)} {{attn.name = "{spec.argument_names[id(a)]}"}}'
-            f"{self.location(a.place)}"
+            f',\n    {self.value_name(a)}: {self.argument_type(a)} {{attn.name = "{spec.argument_names[id(a)]}"}}{self.location(a.place)}'
             for a in spec.arguments
         )
         options = f" {spec.lengths}(%{', %'.join(lengths)})" if lengths else ""

@@ -5,7 +5,7 @@ They are for traced functions: with numbers only they give a symbolic constant t
 
 from . import graph
 from .graph import F32, I1, I32, operation
-from .values import FUNCTIONS, Bool, Float, Index, arithmetic, as_float, as_index, condition, floor_divide, floor_modulo, numeric, _is_bool
+from .values import FUNCTIONS, Bool, Float, Index, _is_bool, arithmetic, as_float, as_index, condition, floor_divide, floor_modulo, numeric
 
 
 def where(condition_, x, y):
@@ -85,6 +85,7 @@ def to_int(x):
 
 # What NumPy and PyTorch call these and the operators.
 
+
 def _logical(operator):
     def function(a, b):
         return operator(Bool(condition(a)), Bool(condition(b)))
@@ -109,9 +110,7 @@ def _power(base, exponent):
     return base**exponent
 
 
-FUNCTIONS.update(
-    {f.__name__: f for f in (where, minimum, maximum, absolute, exp, exp2, log, tanh, sqrt, rsqrt, erf, sin, cos, sigmoid)}
-)
+FUNCTIONS.update({f.__name__: f for f in (where, minimum, maximum, absolute, exp, exp2, log, tanh, sqrt, rsqrt, erf, sin, cos, sigmoid)})
 FUNCTIONS.update(
     {
         "abs": absolute,

@@ -9,17 +9,16 @@ meaning are those of the C++ catalogue (dialect/dsl/CATALOGUE.md), where example
 """
 
 from .arguments import Buffer, as_buffer
-from .functions import index_like
-from .graph import boolean
 from .catalogue import BOTTOM_RIGHT, TOP_LEFT, Alignment, at_least, constant_of, position, require
+from .graph import boolean
 from .places import at_place, here
 from .values import Bool, Index, condition
 
 __all__ = [
-    "BOTTOM_RIGHT", "TOP_LEFT", "Mask", "batch_window", "batchify", "block_causal", "block_diagonal", "block_diffusion", "causal",
-    "chunked_causal", "custom", "dilated_window", "document", "document_causal_by_offsets", "document_relative", "flamingo", "full",
-    "global_window", "image_bidirectional", "mini_causal", "packed_bits", "padding", "prefix", "row_threshold", "sampled_blocks", "shared_prefix",
-    "sink_window", "sliding_window", "top_k_blocks", "tree", "var_scales",
+    "BOTTOM_RIGHT", "Mask", "TOP_LEFT", "batch_window", "batchify", "block_causal", "block_diagonal", "block_diffusion",
+    "causal", "chunked_causal", "custom", "dilated_window", "document", "document_causal_by_offsets", "document_relative",
+    "flamingo", "full", "global_window", "image_bidirectional", "mini_causal", "packed_bits", "padding", "prefix",
+    "row_threshold", "sampled_blocks", "shared_prefix", "sink_window", "sliding_window", "top_k_blocks", "tree", "var_scales",
 ]  # fmt: skip
 
 
@@ -456,7 +455,7 @@ def top_k_blocks(tiles, tile, count):
     return library_mask(function)
 
 
-from .canvases import *  # noqa: E402,F401,F403  neighbourhoods in images and videos
 from . import canvases as _canvases  # noqa: E402
+from .canvases import *  # noqa: E402,F401,F403  neighbourhoods in images and videos
 
 __all__ += _canvases.__all__

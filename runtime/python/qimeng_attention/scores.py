@@ -15,9 +15,9 @@ from .places import at_place, here
 from .values import Float, as_float, numeric
 
 __all__ = [
-    "Score", "added_dot", "alibi", "alibi_bidirectional", "batch_bias", "causal_as_score", "custom", "dense_bias", "dual_buffer", "graphormer_edge",
-    "graphormer_spatial", "head_bias", "log_activation", "mask_as_score", "relative_distance", "relative_position", "relative_table", "sandwich",
-    "softcap", "squared", "t5_bias", "temperature",
+    "Score", "added_dot", "alibi", "alibi_bidirectional", "batch_bias", "causal_as_score", "custom", "dense_bias",
+    "dual_buffer", "graphormer_edge", "graphormer_spatial", "head_bias", "log_activation", "mask_as_score", "relative_distance",
+    "relative_position", "relative_table", "sandwich", "softcap", "squared", "t5_bias", "temperature",
 ]  # fmt: skip
 
 
@@ -270,9 +270,7 @@ def added_dot(q, k, width, weight):
     q, k = _over(q, 4, "q, over [batch, head, query, dim],"), _over(k, 4, "k, over [batch, kv head, key, dim],")
 
     def function(s, b, h, i, j):
-        require(
-            width >= 1, f"added_dot: the width is {width}, at least 1 is needed", "write the number of dims that q and k have"
-        )
+        require(width >= 1, f"added_dot: the width is {width}, at least 1 is needed", "write the number of dims that q and k have")
         kv_head = h // (extent("heads") // extent("kv_heads"))
         total = _weight(0)
         for d in range(width):

@@ -97,9 +97,7 @@ class Spec:
             raise ValueError(f"lengths is None, 'packed' or 'padded', not {lengths!r}")
         self.lengths = lengths
         if name and not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-            self._fail(
-                "QM0104", f"'{name}' cannot name a spec", "use letters, digits and underscores, not starting with a digit"
-            )
+            self._fail("QM0104", f"'{name}' cannot name a spec", "use letters, digits and underscores, not starting with a digit")
         self.score = self._trace_score(score_mod)
         self.mask = self._trace_mask(mask)
         self.sink = self._trace_sink(sink)
@@ -128,7 +126,10 @@ class Spec:
         return self._kernels[key]
 
     def __call__(self, q, k, v, *, target=None, **options):
-        """Runs the operator; arguments and results are those of Operator.__call__. Buffers and scalars that hold no value are given by name."""
+        """Runs the operator; arguments and results are those of Operator.__call__.
+
+        Buffers and scalars that hold no value are given by name.
+        """
         values = {self.argument_names[id(a)]: a.value for a in self.arguments if a.value is not None}
         values.update(options)
         return self.kernel(device_of(q), target)(q, k, v, **values)
@@ -190,9 +191,7 @@ class Spec:
         self.argument_names, taken = {id(a): a.name for a in self.arguments}, {}
         for argument in self.arguments:
             if argument.name in LENGTHS[self.lengths]:
-                raise SpecError(
-                    "QM0104", f"'{argument.name}' is the name of the sequences' lengths", "choose another name", argument.place
-                )
+                raise SpecError("QM0104", f"'{argument.name}' is the name of the sequences' lengths", "choose another name", argument.place)
             if argument.name and argument.name in taken:
                 raise SpecError(
                     "QM0105",

@@ -13,7 +13,7 @@ import numbers
 
 from . import graph
 from .errors import SpecError
-from .graph import F32, I1, I32, Node, operation
+from .graph import F32, I1, I32, operation
 from .places import here
 
 # NumPy's and PyTorch's functions on symbolic values, by name; functions.py fills it.

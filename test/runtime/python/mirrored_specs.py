@@ -153,9 +153,7 @@ def catalogue_scores():
     rotary_q = declared(["batch", "heads", "query", 4], "rotary_q", "bf16")
     rotary_k = declared(["batch", "kv_heads", "key", 4], "rotary_k", "bf16")
     rotary = scores.added_dot(rotary_q, rotary_k, 4, 0.125)
-    specs.append(
-        qa.Spec(name="rotary_part", heads=4, kv_heads=2, head_dim=64, return_lse=True, score_mod=rotary, mask=causal)
-    )
+    specs.append(qa.Spec(name="rotary_part", heads=4, kv_heads=2, head_dim=64, return_lse=True, score_mod=rotary, mask=causal))
     row, column = declared(["query"], "rows"), declared(["key"], "columns", "f16")
 
     def checkerboard(s, b, h, i, j):
@@ -210,7 +208,8 @@ def everything():
     )
     return qa.Spec(
         name="everything", heads=4, kv_heads=2, head_dim=64, value_head_dim=64, dtype="bf16", scale=0.1, return_lse=True,
-        return_row_max=True, score_mod=score, mask=mask, sink=lambda b, h: slopes[h] - to_float(b) * x, arguments=[slopes, per_key, bias, octets, shorts, longs, flags, lengths, valid, n, x],
+        return_row_max=True, score_mod=score, mask=mask, sink=lambda b, h: slopes[h] - to_float(b) * x,
+        arguments=[slopes, per_key, bias, octets, shorts, longs, flags, lengths, valid, n, x],
     )  # fmt: skip
 
 

@@ -36,7 +36,10 @@ def check(test, got, q, k, v, lse=None, **functions):
     """`got` (and `lse`) against the reference, within the contract."""
     true_o, true_lse = attention(q, k, v, **functions)
     plain_o, plain_lse = attention(q, k, v, type=np.float32, round_p=q.dtype, **functions)
-    for name, value, truth, plain, type in (("o", got, true_o, plain_o.astype(q.dtype), q.dtype), ("lse", lse, true_lse, plain_lse, np.float32)):
+    for name, value, truth, plain, type in (
+        ("o", got, true_o, plain_o.astype(q.dtype), q.dtype),
+        ("lse", lse, true_lse, plain_lse, np.float32),
+    ):
         if value is None:
             continue
         test.assertEqual(value.shape, truth.shape)

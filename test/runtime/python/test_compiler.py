@@ -6,7 +6,6 @@ import tempfile
 import unittest
 
 import numpy as np
-
 import qimeng_attention as qa
 from common import Process, qmc, run_python
 from qimeng_attention import masks

@@ -8,7 +8,6 @@ import threading
 import unittest
 
 import numpy as np
-
 import qimeng_attention as qa
 from common import run_python
 from dlpack_producer import Array

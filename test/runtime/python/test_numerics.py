@@ -3,7 +3,6 @@
 import unittest
 
 import numpy as np
-
 import qimeng_attention as qa
 import reference
 from qimeng_attention import BOTTOM_RIGHT, TOP_LEFT, masks, scalar, scores

@@ -182,9 +182,7 @@ class Flex(Contract):
             for WINDOW in (3, 20):
                 distance = torch.arange(50)[:, None] - torch.arange(50)
                 kept = (distance >= 0) & (distance <= WINDOW)
-                torch.testing.assert_close(
-                    flex_attention(q, k, v, mask_mod=windowed), F.scaled_dot_product_attention(q, k, v, kept)
-                )
+                torch.testing.assert_close(flex_attention(q, k, v, mask_mod=windowed), F.scaled_dot_product_attention(q, k, v, kept))
         finally:
             WINDOW = 9
 
@@ -315,9 +313,7 @@ class Operators(unittest.TestCase):
 
     def test_what_pytorch_asks_of_an_operator(self):
         torch.library.opcheck(torch.ops.qimeng.attention, self.arguments)
-        torch.library.opcheck(
-            torch.ops.qimeng.attention_out, (*self.arguments, torch.empty_like(self.q), torch.empty(2, 4, 50))
-        )
+        torch.library.opcheck(torch.ops.qimeng.attention_out, (*self.arguments, torch.empty_like(self.q), torch.empty(2, 4, 50)))
 
     def test_other_captures_are_refused(self):
         for captures, scalars in (([], [4.0]), ([SLOPES], []), ([SLOPES, SLOPES], [4.0]), ([SLOPES], [4.0, 5.0])):
@@ -347,9 +343,7 @@ class Operators(unittest.TestCase):
 
         exported = torch.export.export(Layer(), (self.q, self.k, self.v))
         self.assertIn("qimeng.attention", str(exported.graph))
-        torch.testing.assert_close(
-            exported.module()(self.q, self.k, self.v), flex_attention(self.q, self.k, self.v, mask_mod=windowed)
-        )
+        torch.testing.assert_close(exported.module()(self.q, self.k, self.v), flex_attention(self.q, self.k, self.v, mask_mod=windowed))
 
 
 class Layer(torch.nn.Module):
@@ -418,9 +412,7 @@ class Compiled(unittest.TestCase):
 
     def test_lengths_do_not_recompile_with_dynamic_shapes(self):
         counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
-        compiled = torch.compile(
-            lambda q, k, v: flex_attention(q, k, v, mask_mod=windowed), fullgraph=True, backend=counter, dynamic=True
-        )
+        compiled = torch.compile(lambda q, k, v: flex_attention(q, k, v, mask_mod=windowed), fullgraph=True, backend=counter, dynamic=True)
         with torch.no_grad():
             for rows in (50, 17, 33, 48):
                 q, k, v = tensors(kv_heads=4, rows=rows, keys=rows, batch=3 if rows > 40 else 2)

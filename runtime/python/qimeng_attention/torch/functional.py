@@ -125,7 +125,8 @@ def varlen_attention(query, key, value, cu_q, cu_kv, score_mod=None, mask_mod=No
 
     query [T, Hq, E], key [Tkv, Hkv, E], value [Tkv, Hkv, Ev]; cu_q, cu_kv: int32, where each sequence starts and the last one ends
     ("cu_seqlens"). Gives [T, Hq, Ev], or that and lse [Hq, T]. In score_mod and mask_mod b is the number of the sequence, q_idx and
-    kv_idx count from its start: masks.causal(BOTTOM_RIGHT) is what flash-attention's varlen functions call causal. Nothing is compiled for new lengths.
+    kv_idx count from its start: masks.causal(BOTTOM_RIGHT) is what flash-attention's varlen functions call causal. Nothing is compiled for
+    new lengths.
     """
     _check_heads(query, key, value, enable_gqa, rank=3)
     tensors = []
