@@ -26,6 +26,8 @@ Schedule qm::driver::getSchedule(attn::KernelOp kernel) {
   schedule.consumerRegisters = attribute.getConsumerRegisters();
   schedule.pingPong = attribute.getPingPong();
   schedule.persistent = attribute.getPersistent();
+  schedule.dynamicOrder = attribute.getDynamicOrder();
+  schedule.oneLoop = attribute.getOneLoop();
   return schedule;
 }
 
@@ -107,6 +109,13 @@ private:
     because("tile_n", schedule.tileN, compareKeyBlocks());
     because("stages", schedule.stages,
             "the next K or V tile is copied while this one is used");
+    if (schedule.pingPong)
+      because("ping_pong", schedule.pingPong,
+              "one group of warps does its softmax under the other's products");
+    if (schedule.oneLoop)
+      because(
+          "one_loop", schedule.oneLoop,
+          "full and masked blocks share the code of a large score function");
   }
 
   void explainHopper() {
