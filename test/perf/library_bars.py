@@ -55,6 +55,7 @@ def main():
     parser.add_argument("runtime")
     parser.add_argument("--cache")
     parser.add_argument("--gpu")
+    parser.add_argument("--driver", help="the NVIDIA driver's version there")
     parser.add_argument("--commit", default="")
     parser.add_argument("--results")
     options = parser.parse_args()
@@ -88,7 +89,7 @@ def main():
         runs = [json.loads(line) for line in pathlib.Path(options.gpu).read_text().splitlines() if line.startswith("{")]
         gpu = runs[0]["gpu"]
         for key, metric, unit, bar in (("first_launch_ms", "first launch after loading", "ms", 10), ("launch_us", "launch, host", "us", 5)):
-            add("bf16 Hq8 Hkv2 S1024, sm_90a", metric, unit, round(statistics.median(run[key] for run in runs), 2), bar, gpu=gpu)
+            add("bf16 Hq8 Hkv2 S1024, sm_90a", metric, unit, round(statistics.median(run[key] for run in runs), 2), bar, gpu=gpu, driver=options.driver)
     if options.results:
         pathlib.Path(options.results).write_text("[\n" + ",\n".join(" " + json.dumps(row, indent=1).replace("\n", "\n ") for row in rows) + "\n]\n")
 
