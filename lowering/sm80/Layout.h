@@ -80,6 +80,20 @@ Integer columnMajorFragment(Integer lane, int rowBytes) {
   return chunkOffset(lane % 8 + (lane / 16) * 8, (lane / 8) % 2, rowBytes);
 }
 
+/// The element of a value tile of 4-byte elements (a row of which is laid out
+/// as wideColumns) that a lane reads first: row 2 (lane % 4), column lane / 4.
+/// A step of 8 columns is one of columnStep.
+template <class Integer>
+Integer wideValueElement(Integer lane, int rowBytes) {
+  return chunkOffset((lane % 4) * 2, lane / 16, rowBytes) + (lane / 4 % 4) * 4;
+}
+/// What row `row` more adds: (lane offset ^ swizzle) + bytes. Rows count from
+/// an even one, and 8 of them leave the swizzle.
+constexpr ColumnStep wideValueRow(int row, int rowBytes) {
+  return {isSwizzled(rowBytes) && row % 2 ? unsigned(chunkBytes) : 0u,
+          int64_t(row) * rowBytes};
+}
+
 /// A thread's first chunk of a tile copy: eight threads a half row.
 template <class Integer>
 Integer copyRow(Integer thread) {

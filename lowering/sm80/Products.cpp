@@ -17,7 +17,8 @@ static Int fragmentLane(KernelState &state) {
 }
 
 void QueryFragments::startBlock() {
-  if (resident.size() == state.plan.columnSteps() * state.plan.rowTiles)
+  if (int64_t(resident.size()) ==
+      state.plan.columnSteps() * state.plan.rowTiles)
     return;
   int rowBytes = state.plan.queryRowBytes();
   lane = state.shared +
@@ -138,7 +139,7 @@ LogicalResult qm::sm80::emitAccumulate(KernelState &state,
   Int lane = fragmentLane(state);
   Int base = values.place.base(
       warpTile(state, plan.valueRowBytes()) +
-      (plan.wide() ? wideValueLane(lane, plan.valueRowBytes())
+      (plan.wide() ? wideValueElement(lane, plan.valueRowBytes())
                    : rowMajorFragment(lane, plan.valueRowBytes())));
   auto readValue = [&](unsigned g) {
     if (plan.wide())

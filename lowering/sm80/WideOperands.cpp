@@ -100,11 +100,6 @@ Values qm::sm80::readWideKeys(KernelState &state, Int base, int64_t bytes,
   return words;
 }
 
-Int qm::sm80::wideValueLane(Int lane, int rowBytes) {
-  // Row 2 (lane % 4), column lane / 4.
-  return chunkOffset((lane % 4) * 2, lane / 16, rowBytes) + (lane / 4 % 4) * 4;
-}
-
 Values qm::sm80::readWideValues(KernelState &state, Int base, int64_t bytes,
                                 int rowBytes, unsigned step) {
   Values words;
@@ -113,10 +108,10 @@ Values qm::sm80::readWideValues(KernelState &state, Int base, int64_t bytes,
     SmallVector<Pair> pairs;
     for (int64_t key : {0, 8}) {
       auto read = [&](int64_t row) {
-        // The row's number is part of the swizzle; 8 rows leave it.
-        unsigned odd = isSwizzled(rowBytes) && row % 2 ? chunkBytes : 0;
-        return nvvm::loadSharedF32(state.b, base, column.swizzle ^ odd,
-                                   bytes + row * rowBytes + column.bytes);
+        ColumnStep place = wideValueRow(int(row), rowBytes);
+        return nvvm::loadSharedF32(state.b, base,
+                                   column.swizzle ^ place.swizzle,
+                                   bytes + place.bytes + column.bytes);
       };
       pairs.push_back({read(key), read(key + 1)});
     }

@@ -26,10 +26,8 @@ nvvm::Values readWideLeft(KernelState &state, Int base, int64_t bytes,
 nvvm::Values readWideKeys(KernelState &state, Int base, int64_t bytes,
                           int rowBytes, unsigned step);
 
-/// The lane's place in a value tile.
-Int wideValueLane(Int lane, int rowBytes);
 /// The B operands of 16 keys of a value tile at 16 columns `step`: columns 0-7,
-/// then 8-15.
+/// then 8-15. `base` is the lane's wideValueElement.
 nvvm::Values readWideValues(KernelState &state, Int base, int64_t bytes,
                             int rowBytes, unsigned step);
 

@@ -91,6 +91,29 @@ TEST_P(LayoutTest, FragmentsReadWhatWasCopied) {
     }
 }
 
+// 4-byte elements: what a lane reads of a value tile, 4 bytes a lane.
+TEST_P(LayoutTest, WideValuesAreReadWithoutConflicts) {
+  int columns = GetParam(), rowBytes = rowBytesFor(wideColumns(columns));
+  auto tile = copiedTile(64, int(wideColumns(columns)), 128);
+  for (int step = 0; step < columns / 8; ++step)
+    for (int key : {0, 1, 8, 9, 17}) {
+      ColumnStep column = columnStep(step, rowBytes),
+                 row = wideValueRow(key, rowBytes);
+      std::set<int> banks;
+      for (int lane = 0; lane < 32; ++lane) {
+        int offset = (wideValueElement(lane, rowBytes) ^
+                      int(column.swizzle ^ row.swizzle)) +
+                     int(column.bytes + row.bytes);
+        banks.insert(offset / 4 % 32);
+        int element = step * 8 + lane / 4;
+        EXPECT_EQ(tile[offset - offset % chunkBytes],
+                  std::pair(lane % 4 * 2 + key, element / 4));
+        EXPECT_EQ(offset % chunkBytes, element % 4 * 4);
+      }
+      EXPECT_EQ(banks.size(), 32u) << "step " << step << ", key " << key;
+    }
+}
+
 TEST_P(LayoutTest, OutputIsStagedWithoutConflicts) {
   int columns = GetParam(), rowBytes = rowBytesFor(columns);
   // Writes of 4 bytes: 32 lanes, 32 banks.
