@@ -177,6 +177,17 @@ TEST(CompareOutput, MarginsMustKeepThePoison) {
             "'o' was written outside its elements, at byte 9 of its storage");
 }
 
+// A NaN is expected where a row belongs to no sequence: it stays as it was.
+TEST(CompareOutput, RowsOfNoSequenceMustKeepThePoison) {
+  CaseArgument argument = output(DataType::F32, {1, NAN});
+  std::string storage(8, '\xff');
+  float one = 1;
+  memcpy(storage.data(), &one, 4);
+  EXPECT_EQ(compareOutput(argument, storage, '\xff').flaw, "");
+  memcpy(storage.data() + 4, &one, 4);
+  EXPECT_NE(compareOutput(argument, storage, '\xff').flaw, "");
+}
+
 TEST(CompareOutput, ReadsEveryType) {
   auto read = [](DataType type, uint64_t bits) {
     return readElement(type, reinterpret_cast<const char *>(&bits));
