@@ -69,6 +69,20 @@ cmake -S "$work/version" -B "$work/version/build" -DCMAKE_PREFIX_PATH="$work/pre
   fail "version 9 was found"
 expect "$work/version.txt" 'requested version "9"'
 
+echo "== mistakes are named"
+mkdir "$work/mistakes"
+mistake() { # CALL MESSAGE
+  printf 'cmake_minimum_required(VERSION 3.20)\nproject(M LANGUAGES C)\nfind_package(QiMeng REQUIRED)\n%s\n' "$1" \
+    >"$work/mistakes/CMakeLists.txt"
+  cmake -S "$work/mistakes" -B "$work/mistakes/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/mistake.txt" 2>&1 &&
+    fail "accepted: $1"
+  tr -s ' \n' ' ' <"$work/mistake.txt" >"$work/mistake-line.txt" # CMake breaks lines
+  expect "$work/mistake-line.txt" "$2"
+}
+mistake 'qm_add_attention_library(a SPECS a.cpp)' 'qm_add_attention_library(a): ARCHS is missing'
+mistake 'qm_add_attention_library(a STATIC SPECS a.cpp ARCHS cpu)' 'qm_add_attention_library(a): unknown arguments STATIC'
+mistake 'qm_add_attention_library(a-b SPECS a.cpp ARCHS cpu)' 'use letters, digits and underscores'
+
 echo "== as a subdirectory, with a compiler that is there already"
 mkdir "$work/sub"
 cp "$source/examples/cmake-project/"{attention.c,layers.cpp,window.h} "$work/sub"
