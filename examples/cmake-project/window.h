@@ -1,4 +1,5 @@
-// A constant of the model, in a header of its own: a change of it compiles the kernels again.
+// A constant of the model, in a header of its own: a change of it compiles the
+// kernels again.
 #pragma once
 
 constexpr int slidingWindowKeys = 1024;

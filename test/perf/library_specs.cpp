@@ -1,55 +1,66 @@
 // 25 specs; with two element types and two head dims, the library of 100
 // kernels that library_bars.py measures.
 #include <qm/attention.h>
+
 using namespace qm;
 
-QM_ATTENTION(full) { spec.heads(16).kvHeads(4).headDim(64); }
-QM_ATTENTION(full_lse) { spec.heads(16).kvHeads(4).headDim(64).returnLse(); }
-QM_ATTENTION(causal_0) {
-  spec.heads(16).kvHeads(4).headDim(64).mask(causal(BottomRight));
+static Spec &shape(Spec &spec) { return spec.heads(16).kvHeads(4).headDim(64); }
+
+static void window(Spec &spec, int keys) {
+  shape(spec).mask(causal(BottomRight) && slidingWindow(keys));
 }
-QM_ATTENTION(causal_lse) {
-  spec.heads(16).kvHeads(4).headDim(64).mask(causal(BottomRight)).returnLse();
+
+static void cap(Spec &spec, float limit) {
+  shape(spec).mask(causal(BottomRight));
+  spec.score([=](Score s, Batch, Head, Query, Key) {
+    return limit * tanh(s / limit);
+  });
 }
-#define WINDOW(n)                                                              \
-  QM_ATTENTION(window_##n) {                                                   \
-    spec.heads(16).kvHeads(4).headDim(64).mask(causal(BottomRight) &&          \
-                                               slidingWindow(n));              \
-  }
-WINDOW(128)
-WINDOW(256) WINDOW(512) WINDOW(1024) WINDOW(2048) WINDOW(4096) WINDOW(8192)
-#define CAP(n)                                                                 \
-  QM_ATTENTION(cap_##n) {                                                      \
-    spec.heads(16).kvHeads(4).headDim(64).mask(causal(BottomRight));           \
-    spec.score([](Score s, Batch, Head, Query, Key) {                          \
-      return float(n) * tanh(s / float(n));                                    \
-    });                                                                        \
-  }
-    CAP(10) CAP(20) CAP(30) CAP(50)
-#define ALIBI(n)                                                               \
-  QM_ATTENTION(alibi_##n) {                                                    \
-    spec.heads(16).kvHeads(4).headDim(64).mask(causal(BottomRight));           \
-    auto slopes = spec.buffer("slopes", f32, spec.heads());                    \
-    spec.score([&](Score s, Batch, Head h, Query i, Key j) {                   \
-      return s + slopes[h] * float(n) * (j - i);                               \
-    });                                                                        \
-  }
-        ALIBI(1) ALIBI(2) ALIBI(3) ALIBI(4)
-#define PAD(n)                                                                 \
-  QM_ATTENTION(pad_##n) {                                                      \
-    spec.heads(16).kvHeads(4).headDim(64);                                     \
-    auto lengths = spec.buffer("lengths", i32, spec.batch());                  \
-    spec.mask([&](Batch b, Head, Query i, Key j) {                             \
-      return j < lengths[b] && j <= i + n;                                     \
-    });                                                                        \
-  }
-            PAD(0) PAD(16) PAD(64)
-#define BIAS(n)                                                                \
-  QM_ATTENTION(bias_##n) {                                                     \
-    spec.heads(16).kvHeads(4).headDim(64);                                     \
-    Float scale = spec.param("factor", f32);                                   \
-    spec.score([&](Score s, Batch, Head, Query i, Key j) {                     \
-      return s - scale * abs(j - i) / float(n);                                \
-    });                                                                        \
-  }
-                BIAS(1) BIAS(2) BIAS(3)
+
+static void alibi(Spec &spec, float factor) {
+  shape(spec).mask(causal(BottomRight));
+  auto slopes = spec.buffer("slopes", f32, spec.heads());
+  spec.score([=](Score s, Batch, Head h, Query i, Key j) {
+    return s + slopes[h] * factor * (j - i);
+  });
+}
+
+static void padding(Spec &spec, int ahead) {
+  auto lengths = shape(spec).buffer("lengths", i32, spec.batch());
+  spec.mask([=](Batch b, Head, Query i, Key j) {
+    return j < lengths[b] && j <= i + ahead;
+  });
+}
+
+static void bias(Spec &spec, float reach) {
+  Float factor = shape(spec).param("factor", f32);
+  spec.score([=](Score s, Batch, Head, Query i, Key j) {
+    return s - factor * abs(j - i) / reach;
+  });
+}
+
+QM_ATTENTION(full) { shape(spec); }
+QM_ATTENTION(full_lse) { shape(spec).returnLse(); }
+QM_ATTENTION(causal_0) { shape(spec).mask(causal(BottomRight)); }
+QM_ATTENTION(causal_lse) { shape(spec).mask(causal(BottomRight)).returnLse(); }
+QM_ATTENTION(window_128) { window(spec, 128); }
+QM_ATTENTION(window_256) { window(spec, 256); }
+QM_ATTENTION(window_512) { window(spec, 512); }
+QM_ATTENTION(window_1024) { window(spec, 1024); }
+QM_ATTENTION(window_2048) { window(spec, 2048); }
+QM_ATTENTION(window_4096) { window(spec, 4096); }
+QM_ATTENTION(window_8192) { window(spec, 8192); }
+QM_ATTENTION(cap_10) { cap(spec, 10); }
+QM_ATTENTION(cap_20) { cap(spec, 20); }
+QM_ATTENTION(cap_30) { cap(spec, 30); }
+QM_ATTENTION(cap_50) { cap(spec, 50); }
+QM_ATTENTION(alibi_1) { alibi(spec, 1); }
+QM_ATTENTION(alibi_2) { alibi(spec, 2); }
+QM_ATTENTION(alibi_3) { alibi(spec, 3); }
+QM_ATTENTION(alibi_4) { alibi(spec, 4); }
+QM_ATTENTION(pad_0) { padding(spec, 0); }
+QM_ATTENTION(pad_16) { padding(spec, 16); }
+QM_ATTENTION(pad_64) { padding(spec, 64); }
+QM_ATTENTION(bias_1) { bias(spec, 1); }
+QM_ATTENTION(bias_2) { bias(spec, 2); }
+QM_ATTENTION(bias_3) { bias(spec, 3); }
