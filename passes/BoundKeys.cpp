@@ -26,6 +26,10 @@ struct KeyRange {
 
 enum class Side { AtLeast, AtMost };
 
+/// A condition that is used in many places would be solved in each: beyond so
+/// many steps there is no bound.
+constexpr unsigned maxSteps = 2048;
+
 class Bounder {
 public:
   Bounder(OpBuilder &builder, Location loc, attn::MaskOp mask, Value ilo,
@@ -44,6 +48,8 @@ public:
   KeyRange bound(Value predicate, bool negated = false) {
     if (!dependents.contains(predicate))
       return boundUniform(predicate, negated);
+    if (++steps > maxSteps)
+      return {};
     Operation *op = predicate.getDefiningOp();
     if (auto compare = dyn_cast<arith::CmpIOp>(op))
       return boundComparison(compare, negated);
@@ -169,6 +175,8 @@ private:
     if (value == key)
       return side == Side::AtMost ? KeyRange{{}, limit.hi}
                                   : KeyRange{limit.lo, {}};
+    if (++steps > maxSteps)
+      return {};
     Operation *op = value.getDefiningOp();
     if (isa<arith::AddIOp, arith::SubIOp>(op))
       return solveSum(*op, side, limit);
@@ -283,6 +291,7 @@ private:
   IntervalBuilder &intervals;
   Value key;
   DenseSet<Value> dependents;
+  unsigned steps = 0;
 };
 
 struct BoundKeys : qm::passes::impl::BoundKeysBase<BoundKeys> {

@@ -36,12 +36,14 @@ struct Case {
 };
 using Cases = SmallVector<Case>; ///< alternatives; none: never
 
-/// Alternatives and sums of conditions beyond these are not followed.
-constexpr size_t maxCases = 64, maxBounds = 96;
+/// Alternatives, sums of conditions and operations beyond these are not
+/// followed: the time is bounded, and so is the depth of recursion.
+constexpr size_t maxCases = 64, maxBounds = 96, maxSteps = 4096;
 
 class Prover {
 public:
   explicit Prover(Block &mask) {
+    numberValues(mask);
     // Batch, head, query and key are not negative.
     for (BlockArgument index : mask.getArguments())
       always.push_back(Linear().add(linear(index), -1));
@@ -54,27 +56,33 @@ public:
   bool proven;
 
 private:
-  /// One number for values that are computed alike.
-  unsigned numberOf(Value value) {
-    if (auto found = numbers.find(value); found != numbers.end())
-      return found->second;
-    unsigned number = next++;
-    if (Operation *op = value.getDefiningOp()) {
-      for (auto [other, known] : operations)
-        if (areAlike(op, other))
-          return numbers[value] = known;
-      operations.push_back({op, number});
+  /// One number for values that are computed alike. In the order of the
+  /// program, so that operands have theirs.
+  void numberValues(Block &mask) {
+    SmallVector<Operation *> distinct;
+    for (Operation &op : mask.without_terminator()) {
+      auto found = llvm::find_if(
+          distinct, [&](Operation *other) { return areAlike(&op, other); });
+      if (found != distinct.end()) {
+        numbers[op.getResult(0)] = numberOf((*found)->getResult(0));
+        continue;
+      }
+      distinct.push_back(&op);
+      (void)numberOf(op.getResult(0));
     }
-    return numbers[value] = number;
   }
   bool areAlike(Operation *a, Operation *b) {
     return a->getName() == b->getName() && a->getAttrs() == b->getAttrs() &&
+           a->getResultTypes() == b->getResultTypes() &&
            a->getNumOperands() == b->getNumOperands() &&
            llvm::all_of(llvm::zip(a->getOperands(), b->getOperands()),
                         [&](auto pair) {
                           auto [x, y] = pair;
-                          return x == y || numberOf(x) == numberOf(y);
+                          return numberOf(x) == numberOf(y);
                         });
+  }
+  unsigned numberOf(Value value) {
+    return numbers.try_emplace(value, numbers.size()).first->second;
   }
 
   Linear linear(Value value) {
@@ -83,7 +91,7 @@ private:
       result.constant = *constant;
       return result;
     }
-    Operation *op = value.getDefiningOp();
+    Operation *op = ++steps < maxSteps ? value.getDefiningOp() : nullptr;
     if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
       return linear(op->getOperand(0))
           .add(linear(op->getOperand(1)), isa<arith::AddIOp>(op) ? 1 : -1);
@@ -91,7 +99,7 @@ private:
       for (unsigned side : {0, 1})
         if (std::optional<int64_t> factor = getConstant(op->getOperand(side)))
           return result.add(linear(op->getOperand(1 - side)), *factor);
-    bool isNew = !numbers.contains(value);
+    bool isNew = described.insert(numberOf(value)).second;
     result.factors[numberOf(value)] = 1;
     if (isNew && isa_and_nonnull<arith::FloorDivSIOp>(op))
       describeQuotient(result, *op);
@@ -122,6 +130,8 @@ private:
   std::optional<Cases> expand(Value predicate, bool negated) {
     if (std::optional<int64_t> constant = getConstant(predicate))
       return (*constant != 0) != negated ? Cases{Case()} : Cases{};
+    if (++steps > maxSteps)
+      return std::nullopt;
     Operation *op = predicate.getDefiningOp();
     if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op)) {
       bool both = isa<arith::AndIOp>(op) != negated;
@@ -229,9 +239,9 @@ private:
     return false;
   }
 
+  size_t steps = 0;
   DenseMap<Value, unsigned> numbers;
-  SmallVector<std::pair<Operation *, unsigned>> operations;
-  unsigned next = 0;
+  DenseSet<unsigned> described; ///< numbers whose properties are in `always`
   SmallVector<Linear> always;
 };
 

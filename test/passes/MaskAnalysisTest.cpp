@@ -102,11 +102,11 @@ private:
     std::string x = integer(depth - 1);
     switch (pick(12)) {
     case 9:
-      return emit("attn.load %ids[" + x + "] sorted : tensor<?xi32>");
+      return emit("attn.load %ids[" + place(x) + "] sorted : tensor<?xi32>");
     case 10:
-      return emit("attn.load %table[" + x + "] : tensor<?xi32>");
+      return emit("attn.load %table[" + place(x) + "] : tensor<?xi32>");
     case 11:
-      return narrowLoad(x);
+      return narrowLoad(place(x));
     case 0: { // floor modulo, as the front end writes it
       std::string n = constant(1 + pick(9));
       std::string q = emit("arith.floordivsi " + x + ", " + n + " : i32");
@@ -131,6 +131,11 @@ private:
       return emit(std::string("arith.") + binary[pick(5)] + " " + x + ", " +
                   integer(depth - 1) + " : i32");
     }
+  }
+  /// An index of a gather, often outside of its buffer but no constant: one
+  /// that is outside is refused.
+  std::string place(const std::string &x) {
+    return emit("arith.addi " + x + ", %w : i32");
   }
   std::string narrowLoad(const std::string &index) {
     switch (pick(3)) {

@@ -101,7 +101,9 @@ private:
       return binary(below(2) ? "arith.shrsi" : "arith.shli", operand(),
                     integer(below(5)), "i32");
     case 9:
-      return emit("attn.load %doc[" + place(depth - 1) + "] : tensor<?xi32>");
+      return emit(
+          "attn.load %doc[" + place(depth - 1) +
+          (below(2) ? "] sorted : tensor<?xi32>" : "] : tensor<?xi32>"));
     case 10: {
       std::string row = place(depth - 1);
       return emit("attn.load %table[" + row + ", " + place(depth - 1) +
