@@ -68,12 +68,13 @@ Errors qm::driver::measureErrors(const Output &got, const Output &truth) {
 }
 
 Bounds qm::driver::makeBounds(const Errors &yardstick, const Output &truth,
-                              DType outputType) {
+                              DType outputType, double operandRoundoff) {
   double ulps = outputType == DType::F16    ? 0x1p-11
                 : outputType == DType::BF16 ? 0x1p-8 / 2
                                             : 4 * 0x1p-23;
   Bounds bounds;
-  bounds.o = std::max(2 * yardstick.maxAbs, ulps * largest(truth.o));
+  bounds.o = std::max(2 * yardstick.maxAbs,
+                      std::max(ulps, 2 * operandRoundoff) * largest(truth.o));
   auto statistic = [&](double error, llvm::ArrayRef<double> values) {
     return std::max(2 * error, 4 * 0x1p-23 * std::max(1.0, largest(values)));
   };

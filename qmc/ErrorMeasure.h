@@ -35,8 +35,10 @@ Errors measureErrors(const reference::Output &got,
 /// Twice the yardstick's error. A tiny problem may be exact in the yardstick by
 /// luck; what rounding the result itself may cost is therefore always allowed:
 /// half an ulp of the output type at the largest |O| (four for f32, whose other
-/// operations round as coarsely), four ulps of f32 at the largest statistic.
+/// operations round as coarsely), four ulps of f32 at the largest statistic. So
+/// is the rounding of P where it is an operand of another type than the output,
+/// twice `operandRoundoff`.
 Bounds makeBounds(const Errors &yardstick, const reference::Output &truth,
-                  reference::DType outputType);
+                  reference::DType outputType, double operandRoundoff = 0);
 
 } // namespace qm::driver

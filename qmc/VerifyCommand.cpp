@@ -116,7 +116,8 @@ LogicalResult Verifier::verifySpec(func::FuncOp spec, const TargetInfo &target,
     yardstick.lse = 0;
   if (!reference->returnsRowMax())
     yardstick.rowMax = 0;
-  Bounds bounds = makeBounds(yardstick, truth, data->o().dtype);
+  Bounds bounds = makeBounds(yardstick, truth, data->o().dtype,
+                             wide ? reference::operandRoundoff(*wide) : 0);
   StringRef products = !wide                         ? "f32 sums"
                        : *wide == WideProducts::Tf32 ? "tf32 products"
                                                      : "bf16x3 products";

@@ -18,6 +18,10 @@ enum class WideProducts {
 };
 
 float roundOperand(WideProducts products, float value);
+/// The largest relative error of it.
+constexpr double operandRoundoff(WideProducts products) {
+  return products == WideProducts::Tf32 ? 0x1p-11 : 0x1p-17;
+}
 
 /// Arguments of a call with q, k and v, the first three, rounded.
 class RoundedArguments {

@@ -126,6 +126,10 @@ static LogicalResult writeCalls(const RowCase &rowCase,
       program.emplace(text, Program::Options());
     Truth truth = rowCall.keep ? uniformTruth(call, rowCall.keep, rowCall.shift)
                                : program->evaluate(call, setting.products);
+    // Probabilities of shifted scores are all alike, but not 1: as operands
+    // they are rounded.
+    if (rowCall.keep && rowCall.shift != 0 && setting.products)
+      truth.oRelative += operandRoundoff(*setting.products);
     CaseFile file = makeCase(call, truth, kernel);
     file.name = kernel.name + "." + rowCall.name;
     if (runtime::writeCase(folder.str(), file) != QM_OK) {

@@ -171,11 +171,12 @@ Truth Program::evaluate(const Call &call,
       rounded ? rounded->get() : llvm::ArrayRef(inputs),
       reference::Arithmetic::InputRounded);
   // A small call may be exact in the yardstick by luck; the rounding of the
-  // result itself is always allowed.
+  // result itself is always allowed, and that of P where it is an operand.
   Truth truth;
+  double rounding =
+      products ? operandRoundoff(*products) : unitRoundoff(call.o.view.dtype);
   truth.oAbsolute =
-      2 * std::max(farthest(yardstick.o, exact.o),
-                   unitRoundoff(call.o.view.dtype) * largest(exact.o));
+      2 * std::max(farthest(yardstick.o, exact.o), rounding * largest(exact.o));
   auto statistic = [](llvm::ArrayRef<double> rough,
                       llvm::ArrayRef<double> right) {
     return 2 * std::max(farthest(rough, right),
