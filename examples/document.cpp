@@ -9,8 +9,7 @@ using namespace qm;
 
 QM_ATTENTION(packed_documents) {
   spec.heads(16).kvHeads(4).headDim(64).dtype(bf16);
-  auto ids =
-      spec.buffer("ids", i32, spec.batch(), spec.queryLength()).sorted();
+  auto ids = spec.buffer("ids", i32, spec.batch(), spec.queryLength()).sorted();
   spec.mask(document(ids) && causal(TopLeft));
   spec.returnLse();
 }
