@@ -8,7 +8,7 @@ import lit.formats
 config.name = "qimeng"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "data"]
+config.excludes = ["Inputs", "corpus", "data"]
 config.test_source_root = os.path.dirname(__file__)
 
 config.environment["PATH"] = os.pathsep.join(

@@ -5,10 +5,11 @@ using namespace qm;
 
 QM_ATTENTION(sink_of_keys) {
   spec.heads(8).headDim(64);
+  auto ofHeads = spec.buffer("of_heads", f32, spec.heads());
+  [[maybe_unused]] auto ofKeys = spec.buffer("of_keys", f32, spec.keyLength());
 #ifdef QM_MISTAKE
-  auto sinks = spec.buffer("sinks", f32, spec.keyLength());
+  spec.sink(ofKeys);
 #else
-  auto sinks = spec.buffer("sinks", f32, spec.heads());
+  spec.sink(ofHeads);
 #endif
-  spec.sink(sinks);
 }
