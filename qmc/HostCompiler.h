@@ -4,6 +4,7 @@
 #include "qmc/Options.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace qm::driver {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace qm::contract {
 
