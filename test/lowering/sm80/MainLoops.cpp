@@ -2,6 +2,7 @@
 // of the first half, a branch's distance the high 32.
 #include "test/lowering/sm80/MainLoops.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Support/Endian.h"
 
