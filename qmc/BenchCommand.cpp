@@ -6,7 +6,6 @@
 #include "qmc/Machine.h"
 #include "qmc/OutputFiles.h"
 #include "qmc/SpecFunctions.h"
-#include "qmc/SpecLoader.h"
 #include "qmc/Table.h"
 #include "qmc/TempFolder.h"
 
@@ -171,16 +170,13 @@ LogicalResult Bench::dumpKernels() {
 }
 
 LogicalResult Bench::load() {
-  FailureOr<OwningOpRef<ModuleOp>> loaded = loadSpecs(session, options);
+  FailureOr<SpecFunctions> loaded =
+      loadSpecFunctions(session, options, "bench");
   if (failed(loaded))
     return failure();
-  module = std::move(*loaded);
-  FailureOr<SmallVector<func::FuncOp>> specs =
-      getSpecFunctions(*module, options, "bench");
-  if (failed(specs))
-    return failure();
+  module = std::move(loaded->module);
   if (!suite)
-    for (func::FuncOp spec : *specs)
+    for (func::FuncOp spec : loaded->functions)
       items.push_back({spec.getName().str(), spec, std::nullopt});
   else
     for (const BenchCell &cell : suite->cells)

@@ -8,7 +8,6 @@
 #include "qmc/OutputFiles.h"
 #include "qmc/ScheduleReasons.h"
 #include "qmc/SpecFunctions.h"
-#include "qmc/SpecLoader.h"
 
 #include "dialect/AttnOps.h"
 #include "lowering/ptx/Ptxas.h"
@@ -205,15 +204,12 @@ LogicalResult Explainer::run() {
       findTargets(options, {"cpu", "sm_80"});
   if (failed(targets))
     return failure();
-  FailureOr<OwningOpRef<ModuleOp>> loaded = loadSpecs(session, options);
+  FailureOr<SpecFunctions> loaded =
+      loadSpecFunctions(session, options, "explain");
   if (failed(loaded))
     return failure();
-  module = std::move(*loaded);
-  FailureOr<SmallVector<func::FuncOp>> functions =
-      getSpecFunctions(*module, options, "explain");
-  if (failed(functions))
-    return failure();
-  specs = std::move(*functions);
+  module = std::move(loaded->module);
+  specs = std::move(loaded->functions);
   for (const TargetInfo *target : *targets)
     if (failed(explainTarget(*target)))
       return failure();

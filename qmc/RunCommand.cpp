@@ -6,7 +6,6 @@
 #include "qmc/Npy.h"
 #include "qmc/OutputFiles.h"
 #include "qmc/SpecFunctions.h"
-#include "qmc/SpecLoader.h"
 #include "qmc/Table.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -62,17 +61,13 @@ LogicalResult qm::driver::runRun(Session &session, const Options &options) {
   FailureOr<std::vector<const TargetInfo *>> targets = (*machine)->targets();
   if (failed(targets))
     return failure();
-  FailureOr<OwningOpRef<ModuleOp>> module = loadSpecs(session, options);
-  if (failed(module))
-    return failure();
-  FailureOr<SmallVector<func::FuncOp>> specs =
-      getSpecFunctions(**module, options, "run");
+  FailureOr<SpecFunctions> specs = loadSpecFunctions(session, options, "run");
   if (failed(specs))
     return failure();
-  if (specs->size() > 1 && !options.output.empty())
+  if (specs->functions.size() > 1 && !options.output.empty())
     return reportError(diag::Id::BadFlagValue,
                        "-o takes the results of one spec, the input has " +
-                           llvm::Twine(specs->size()),
+                           llvm::Twine(specs->functions.size()),
                        "-o", "choose one with --spec");
 
   Layout layout = options.layout == "bhsd" ? Layout::Bhsd : Layout::Bshd;
@@ -80,10 +75,10 @@ LogicalResult qm::driver::runRun(Session &session, const Options &options) {
                "threads", "median ms", "best ms", "GFLOP/s", "checksum"});
   for (const TargetInfo *target : *targets) {
     FailureOr<std::unique_ptr<MachineCode>> code =
-        (*machine)->compile(session, **module, *target);
+        (*machine)->compile(session, *specs->module, *target);
     if (failed(code))
       return failure();
-    for (func::FuncOp spec : *specs) {
+    for (func::FuncOp spec : specs->functions) {
       FailureOr<reference::Reference> reference =
           reference::Reference::create(spec);
       if (failed(reference))

@@ -1,6 +1,7 @@
 //===- SpecFunctions.cpp - the functions that can be evaluated ------------===//
 #include "qmc/SpecFunctions.h"
 #include "qmc/Console.h"
+#include "qmc/SpecLoader.h"
 
 #include "dialect/AttnOps.h"
 
@@ -8,14 +9,17 @@ using namespace mlir;
 using namespace qm;
 using namespace qm::driver;
 
-FailureOr<SmallVector<func::FuncOp>>
-qm::driver::getSpecFunctions(ModuleOp module, const Options &options,
-                             StringRef command) {
-  SmallVector<func::FuncOp> specs;
-  for (auto function : module.getOps<func::FuncOp>())
+FailureOr<SpecFunctions> qm::driver::loadSpecFunctions(Session &session,
+                                                       const Options &options,
+                                                       StringRef command) {
+  FailureOr<OwningOpRef<ModuleOp>> module = loadSpecs(session, options);
+  if (failed(module))
+    return failure();
+  SpecFunctions specs{std::move(*module), {}};
+  for (auto function : specs.module->getOps<func::FuncOp>())
     if (!function.getOps<attn::AttentionOp>().empty())
-      specs.push_back(function);
-  if (specs.empty())
+      specs.functions.push_back(function);
+  if (specs.functions.empty())
     return reportError(diag::Id::NotASpec,
                        "'" + options.input +
                            "' has nothing at the spec level, "

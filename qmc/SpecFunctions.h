@@ -2,16 +2,27 @@
 #pragma once
 
 #include "qmc/Options.h"
+#include "qmc/Session.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace qm::driver {
 
-/// The spec-level functions of `module`. Without one, an error: what `command`
-/// does needs the definition of the operator, which later levels have lost.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-getSpecFunctions(mlir::ModuleOp module, const Options &options,
-                 llvm::StringRef command);
+/// The input's module and its functions at the spec level.
+struct SpecFunctions {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  llvm::SmallVector<mlir::func::FuncOp> functions;
+};
+
+/// Loads the input (loadSpecs). An error if none of it is at the spec level:
+/// what `command` does needs the definition of the operator, which later levels
+/// have lost.
+mlir::FailureOr<SpecFunctions> loadSpecFunctions(Session &session,
+                                                 const Options &options,
+                                                 llvm::StringRef command);
 
 } // namespace qm::driver

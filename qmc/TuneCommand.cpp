@@ -13,7 +13,6 @@
 #include "qmc/OutputFiles.h"
 #include "qmc/ScheduleFile.h"
 #include "qmc/SpecFunctions.h"
-#include "qmc/SpecLoader.h"
 #include "qmc/Table.h"
 
 #include "lowering/ptx/Ptxas.h"
@@ -55,15 +54,11 @@ private:
 };
 
 LogicalResult Tune::load() {
-  FailureOr<OwningOpRef<ModuleOp>> loaded = loadSpecs(session, options);
+  FailureOr<SpecFunctions> loaded = loadSpecFunctions(session, options, "tune");
   if (failed(loaded))
     return failure();
-  module = std::move(*loaded);
-  FailureOr<SmallVector<func::FuncOp>> found =
-      getSpecFunctions(*module, options, "tune");
-  if (failed(found))
-    return failure();
-  specs = std::move(*found);
+  module = std::move(loaded->module);
+  specs = std::move(loaded->functions);
   return success();
 }
 

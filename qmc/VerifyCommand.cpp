@@ -6,7 +6,6 @@
 #include "qmc/ErrorMeasure.h"
 #include "qmc/Machine.h"
 #include "qmc/SpecFunctions.h"
-#include "qmc/SpecLoader.h"
 #include "qmc/Table.h"
 
 #include "lowering/reference/OperandRounding.h"
@@ -182,15 +181,12 @@ LogicalResult Verifier::run() {
   FailureOr<std::vector<const TargetInfo *>> targets = chooseTargets();
   if (failed(targets))
     return failure();
-  FailureOr<OwningOpRef<ModuleOp>> loaded = loadSpecs(session, options);
+  FailureOr<SpecFunctions> loaded =
+      loadSpecFunctions(session, options, "verify");
   if (failed(loaded))
     return failure();
-  module = std::move(*loaded);
-  FailureOr<SmallVector<func::FuncOp>> functions =
-      getSpecFunctions(*module, options, "verify");
-  if (failed(functions))
-    return failure();
-  specs = std::move(*functions);
+  module = std::move(loaded->module);
+  specs = std::move(loaded->functions);
 
   if (!options.dumpCase.empty() && failed(writeCaseKernels(session, options)))
     return failure();
