@@ -12,6 +12,22 @@ using namespace qm::sm80;
 /// MB on an A100, less on smaller chips).
 static constexpr int64_t sectionKilobytes = 32 << 10;
 
+DensePlace qm::sm80::placeInSections(Int index, Int tiles, Int sequences,
+                                     Int fitting) {
+  // Sections of equal size: a small last one would leave multiprocessors idle
+  // behind its longest tiles.
+  Int sections = (sequences + fitting - 1) / fitting;
+  Int perSection = (sequences + sections - 1) / sections;
+  Int tilesPerSection = perSection * tiles;
+  Int section = index / tilesPerSection;
+  Int rest = index - section * tilesPerSection;
+  Int first = section * perSection;
+  Int inSection = perSection.min(sequences - first);
+  Int turn = rest / inSection;
+  Int tile = tiles - 1 - turn;
+  return {first + rest - turn * inSection, tile};
+}
+
 /// A head of a batch entry, and a tile among those of its rows.
 struct Place {
   Int batch, head, tile;
@@ -44,18 +60,9 @@ static Place readPlace(LocBuilder &b, const Plan &plan, Arguments &arguments,
     Int sequences = heads * arguments.extentOfCall(attn::Extent::Batch);
     Int fitting = (Int::constant(b, sectionKilobytes) / kilobytes)
                       .max(Int::constant(b, 1));
-    // Sections of equal size: a small last one would leave multiprocessors idle
-    // behind its longest tiles.
-    Int sections = (sequences + fitting - 1) / fitting;
-    Int perSection = (sequences + sections - 1) / sections;
-    Int tilesPerSection = perSection * tiles;
-    Int section = cta / tilesPerSection;
-    Int rest = cta - section * tilesPerSection;
-    Int first = section * perSection;
-    Int inSection = perSection.min(sequences - first);
-    Int turn = rest / inSection;
-    tile = tiles - 1 - turn;
-    sequence = first + rest - turn * inSection;
+    DensePlace place = placeInSections(cta, tiles, sequences, fitting);
+    sequence = place.sequence;
+    tile = place.tile;
   }
   Int batch = sequence / heads;
   return {batch, sequence - batch * heads, tile};

@@ -2,6 +2,7 @@
 #include "lowering/sm90/TileOrder.h"
 
 #include "lowering/sm80/Sequences.h"
+#include "lowering/sm80/TileOrder.h"
 
 using namespace mlir;
 using namespace qm;
@@ -85,17 +86,10 @@ TilePlace TileOrder::place(Int index) {
     Int most = (state.i32(sectionKilobytes) / kilobytes)
                    .max(state.i32(1))
                    .min(sequences);
-    // Sections of one size: a short last one would end with long tiles.
-    Int sections = (sequences + most - 1) / most;
-    Int perSection = (sequences + sections - 1) / sections;
-    Int tilesPerSection = perSection * tiles;
-    Int section = index / tilesPerSection;
-    Int rest = index - section * tilesPerSection;
-    Int first = section * perSection;
-    Int inSection = perSection.min(sequences - first);
-    Int turn = rest / inSection;
-    tile = tiles - 1 - turn;
-    sequence = first + rest - turn * inSection;
+    sm80::DensePlace dense =
+        sm80::placeInSections(index, tiles, sequences, most);
+    sequence = dense.sequence;
+    tile = dense.tile;
   }
   Int batch = sequence / heads;
   TilePlace place{batch, sequence - batch * heads, {}, {}};
