@@ -1,6 +1,6 @@
 // The launch contract of a kernel as data.
 #include "lowering/common/KernelInfo.h"
-#include "lowering/common/TargetInfo.h"
+#include "lowering/common/KernelTarget.h"
 
 using namespace mlir;
 using namespace qm;
@@ -32,9 +32,7 @@ static std::string roleOf(attn::KernelOp kernel, unsigned index, Type type) {
 static std::optional<StringRef> wideProducts(attn::KernelOp kernel) {
   if (!kernel.getPrecisionAttr())
     return std::nullopt;
-  attn::ScheduleAttr schedule = kernel.getScheduleAttr();
-  const TargetInfo *target =
-      schedule ? findTarget(schedule.getTarget()) : nullptr;
+  const TargetInfo *target = getTarget(kernel);
   Type operand = kernel.getPrecisionAttr().getQk();
   if (operand.isTF32())
     return "tf32";

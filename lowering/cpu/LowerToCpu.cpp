@@ -1,6 +1,7 @@
 //===- LowerToCpu.cpp - scheduled kernels become functions on vectors -----===//
 
 #include "dialect/Diagnostics.h"
+#include "lowering/common/KernelTarget.h"
 #include "lowering/cpu/KernelEmitter.h"
 #include "lowering/cpu/Passes.h"
 
@@ -76,9 +77,7 @@ struct LowerToCpu : cpu::impl::LowerToCpuBase<LowerToCpu> {
   void runOnOperation() override {
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<attn::KernelOp>())) {
-      attn::ScheduleAttr schedule = kernel.getScheduleAttr();
-      const lowering::TargetInfo *target =
-          schedule ? lowering::findTarget(schedule.getTarget()) : nullptr;
+      const lowering::TargetInfo *target = lowering::getTarget(kernel);
       if (!target || target->kind != lowering::TargetKind::Cpu)
         continue;
       if (failed(checkPrecision(kernel)) ||

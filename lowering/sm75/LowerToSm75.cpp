@@ -1,5 +1,5 @@
 // qm-lower-to-sm75: scheduled kernels become functions in the NVVM dialect.
-#include "lowering/common/TargetInfo.h"
+#include "lowering/common/KernelTarget.h"
 #include "lowering/sm75/Passes.h"
 #include "lowering/sm75/Plan.h"
 #include "lowering/sm75/Turing.h"
@@ -16,9 +16,7 @@ using namespace mlir;
 using namespace qm;
 
 static bool isForSm75(attn::KernelOp kernel) {
-  attn::ScheduleAttr schedule = kernel.getScheduleAttr();
-  const lowering::TargetInfo *target =
-      schedule ? lowering::findTarget(schedule.getTarget()) : nullptr;
+  const lowering::TargetInfo *target = lowering::getTarget(kernel);
   return target && target->sm == 75;
 }
 

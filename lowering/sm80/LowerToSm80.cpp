@@ -1,5 +1,5 @@
 // qm-lower-to-sm80: scheduled kernels become functions in the NVVM dialect.
-#include "lowering/common/TargetInfo.h"
+#include "lowering/common/KernelTarget.h"
 #include "lowering/sm80/KernelEmitter.h"
 #include "lowering/sm80/Passes.h"
 
@@ -13,9 +13,7 @@ using namespace qm;
 
 /// The compute capability times ten that the schedule names; 0: no GPU.
 static unsigned getCapability(attn::KernelOp kernel) {
-  attn::ScheduleAttr schedule = kernel.getScheduleAttr();
-  const lowering::TargetInfo *target =
-      schedule ? lowering::findTarget(schedule.getTarget()) : nullptr;
+  const lowering::TargetInfo *target = lowering::getTarget(kernel);
   return target ? target->sm : 0;
 }
 

@@ -1,5 +1,5 @@
 // qm-lower-to-sm90: scheduled kernels become functions in the NVVM dialect.
-#include "lowering/common/TargetInfo.h"
+#include "lowering/common/KernelTarget.h"
 #include "lowering/nvvm/NVVMEmit.h"
 #include "lowering/sm90/KernelEmitter.h"
 #include "lowering/sm90/Passes.h"
@@ -18,9 +18,7 @@ using namespace mlir;
 using namespace qm;
 
 bool sm90::isForSm90(attn::KernelOp kernel) {
-  attn::ScheduleAttr schedule = kernel.getScheduleAttr();
-  const lowering::TargetInfo *target =
-      schedule ? lowering::findTarget(schedule.getTarget()) : nullptr;
+  const lowering::TargetInfo *target = lowering::getTarget(kernel);
   return target && target->kind == lowering::TargetKind::Nvidia &&
          target->sm == 90;
 }
