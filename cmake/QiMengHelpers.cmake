@@ -24,14 +24,15 @@ function(_qm_common target)
   target_compile_options(${target} PRIVATE ${QM_WARNINGS})
 endfunction()
 
-# Everything on MLIR shares one precompiled header (clang only: g++ needs a minute and a gigabyte for it).
+# Everything on MLIR shares one precompiled header. Without it every file must include what it needs, which a build shows.
+option(QM_PRECOMPILE "Precompile the headers of MLIR" ON)
 function(_qm_on_mlir target)
   target_link_libraries(${target} PUBLIC qm_mlir)
   get_property(tablegen GLOBAL PROPERTY QM_TABLEGEN_TARGETS)
   if(tablegen)
     add_dependencies(${target} ${tablegen})
   endif()
-  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  if(QM_PRECOMPILE)
     if(NOT TARGET qm_pch)
       file(WRITE ${PROJECT_BINARY_DIR}/qm_pch.cpp "// Holds the precompiled header that every target on MLIR reuses.\n")
       add_library(qm_pch STATIC ${PROJECT_BINARY_DIR}/qm_pch.cpp)
@@ -39,7 +40,7 @@ function(_qm_on_mlir target)
       target_compile_options(qm_pch PRIVATE ${QM_WARNINGS})
       target_precompile_headers(qm_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
     endif()
-    # The header is compiled with -fPIC; CMake would give executables -fPIE, which clang refuses to mix with it.
+    # The header is compiled with -fPIC; CMake would give executables -fPIE, which does not mix with it.
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${target} PRIVATE -fPIC)
     target_precompile_headers(${target} REUSE_FROM qm_pch)

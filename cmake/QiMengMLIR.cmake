@@ -10,6 +10,10 @@ include(AddMLIR)
 add_library(qm_mlir INTERFACE)
 target_include_directories(qm_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 target_link_libraries(qm_mlir INTERFACE MLIR LLVM)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # The libraries were built by clang and look types up by their names (cmake/gcc/llvm/Support/TypeName.h).
+  target_include_directories(qm_mlir INTERFACE ${CMAKE_CURRENT_LIST_DIR}/gcc)
+endif()
 # Passing LLVM_DEFINITIONS unsplit would redefine _GLIBCXX_USE_CXX11_ABI in every file.
 separate_arguments(qm_llvm_definitions NATIVE_COMMAND ${LLVM_DEFINITIONS})
 foreach(definition IN LISTS qm_llvm_definitions)

@@ -99,7 +99,7 @@ def includes_of(path, seen):
 
 
 def no_file_leans_on_the_precompiled_header():
-    """g++ has none, and a file should say what it needs. A name that a header only declares forward does not count."""
+    """A build may have none, and a file should say what it needs. A name that a header only declares forward does not count."""
     for path in tracked("dialect/*", "passes/*", "lowering/*", "qmc/*", "test/*"):
         if path.suffix not in (".cpp", ".h") or "/dsl/" in path.as_posix() or "test/runtime" in path.as_posix():
             continue
