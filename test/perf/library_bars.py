@@ -9,6 +9,7 @@ usage: library_bars.py QMC LIBQIMENG [--cache DIR] [--gpu FILE] [--commit ID] [-
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -60,8 +61,10 @@ def main():
     parser.add_argument("--results")
     options = parser.parse_args()
     rows = []
+    model = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
+    here = f"{model}, {os.cpu_count()} threads"
 
-    def add(cell, metric, unit, ours, bar, gpu=None, driver=None):
+    def add(cell, metric, unit, ours, bar, gpu=here, driver=None):
         rows.append(
             {"suite": "library", "cell": cell, "metric": metric, "unit": unit, "ours": ours, "peers": {}, "ratio": None, "bar": bar,
              "gpu": gpu, "sm_mhz": None, "driver": driver, "commit": options.commit, "date": str(datetime.date.today())}

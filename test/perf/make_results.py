@@ -50,6 +50,18 @@ def table(rows):
         yield "| " + " | ".join(cells) + " |"
 
 
+def where(machine, rows):
+    """On what, at which clocks, when and from which commit; rows of several commits name each."""
+    parts = [f"on {machine}"]
+    clocks = sorted({row["sm_mhz"] for row in rows if row["sm_mhz"]})
+    if clocks:
+        parts.append(f"SM clock {clocks[0]:.0f} to {clocks[-1]:.0f} MHz")
+    if rows[0]["driver"]:
+        parts.append(f"driver {rows[0]['driver']}")
+    commits = list(dict.fromkeys(row["commit"] for row in rows))
+    return f"{', '.join(parts)}; {rows[0]['date']}, commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
+
+
 def render(rows):
     yield "# Measured figures"
     yield ""
@@ -57,20 +69,16 @@ def render(rows):
     yield "ratios are ours to the best peer (higher is better), absolute figures drift by some 10 % from run to run."
     suites = dict.fromkeys(row["suite"] for row in rows)
     for suite in suites:
-        mine = [row for row in rows if row["suite"] == suite]
-        first = mine[0]
         yield ""
         yield f"## {suite}"
-        yield ""
-        where = [f"on {first['gpu']}"]
-        if first["sm_mhz"]:
-            clocks = sorted({row["sm_mhz"] for row in mine if row["sm_mhz"]})
-            where.append(f"SM clock {clocks[0]:.0f} to {clocks[-1]:.0f} MHz")
-        if first["driver"]:
-            where.append(f"driver {first['driver']}")
-        yield f"{', '.join(where)}; {first['date']}, commit {first['commit']}"
-        yield ""
-        yield from table(mine)
+        # A library is built and loaded on one machine and launched on another.
+        mine = [row for row in rows if row["suite"] == suite]
+        for machine in dict.fromkeys(row["gpu"] for row in mine):
+            here = [row for row in mine if row["gpu"] == machine]
+            yield ""
+            yield where(machine, here)
+            yield ""
+            yield from table(here)
 
 
 def main():
