@@ -1,6 +1,7 @@
 # qm_add_attention_library(<target>
 #     SPECS <file>...                 .cpp or .mlir
-#     ARCHS <target>...               cpu, x86-64-v3, sm_80, sm_90a, ...: `qmc build --arch`
+#     ARCHS <target>...               cpu, x86-64-v3, sm_80, sm_90a, ...: `qmc build --arch`; what one of them cannot have (bf16 on sm_75)
+#                                     is left out for it with a warning if another has it
 #     [DTYPES bf16|f16|f32 ...]       else the specs' own
 #     [HEAD_DIMS <n>...]              else the specs' own
 #     [HEADS <query>x<kv> ...]        else the specs' own

@@ -76,6 +76,15 @@ void printCommandLine(StringRef part) {
       << '^' << std::string(part.size() - 1, '~');
   errs() << '\n';
 }
+
+void printHelp(const Twine &help) {
+  std::string way = help.str();
+  if (way.empty())
+    return;
+  WithColor(errs(), HighlightColor::Note) << "help: ";
+  errs() << way << '\n';
+}
+
 } // namespace
 
 void qm::driver::initConsole(int argc, char **argv) {
@@ -99,12 +108,16 @@ LogicalResult qm::driver::reportError(diag::Id id, const Twine &message,
   WithColor::error(errs(), "qmc") << diag::code(id) << ": " << message << '\n';
   if (!argument.empty())
     printCommandLine(argument);
-  std::string way = help.str();
-  if (!way.empty()) {
-    WithColor(errs(), HighlightColor::Note) << "help: ";
-    errs() << way << '\n';
-  }
+  printHelp(help);
   return failure();
+}
+
+void qm::driver::reportWarning(diag::Id id, const Twine &message,
+                               const Twine &help) {
+  Message begin;
+  WithColor::warning(errs(), "qmc")
+      << diag::code(id) << ": " << message << '\n';
+  printHelp(help);
 }
 
 void qm::driver::reportNote(const Twine &message) {

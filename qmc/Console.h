@@ -30,6 +30,10 @@ llvm::LogicalResult reportError(diag::Id id, const llvm::Twine &message,
                                 llvm::StringRef argument = "",
                                 const llvm::Twine &help = "");
 
+/// Prints a warning with its code and the way out.
+void reportWarning(diag::Id id, const llvm::Twine &message,
+                   const llvm::Twine &help);
+
 /// Prints a note ("note: ...").
 void reportNote(const llvm::Twine &message);
 

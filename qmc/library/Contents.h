@@ -16,11 +16,19 @@ struct LibraryOperator {
   std::vector<const KernelRequest *> kernels; ///< in the order they are tried
 };
 
+/// A kernel that one target cannot have, and others can.
+struct LeftOut {
+  const KernelRequest *request;
+  llvm::StringRef target;
+  std::string reason; ///< "QM0402: ..."
+};
+
 struct LibraryContents {
   std::string name; ///< "attn": a C identifier, the prefix of its symbols
   std::vector<LibraryOperator> operators;
   std::vector<std::unique_ptr<KernelJob>> jobs; ///< done; by request, target
-  std::string ptxasVersion;                     ///< "" if none was used
+  std::vector<LeftOut> leftOut;
+  std::string ptxasVersion; ///< "" if none was used
 
   /// The jobs of a kernel, one a target.
   std::vector<const KernelJob *> jobsOf(const KernelRequest &request) const;

@@ -1,6 +1,7 @@
 //===- KernelJob.cpp - one kernel for one target --------------------------===//
 #include "qmc/library/KernelJob.h"
 #include "qmc/CompilePipeline.h"
+#include "qmc/library/TargetLimit.h"
 
 #include "dialect/AttnOps.h"
 #include "lowering/cpu/ObjectFile.h"
@@ -136,9 +137,8 @@ std::string KernelJob::describe() const {
 /// Everything that decides the bytes.
 ContentHash KernelJob::key() const {
   SmallVector<std::string> parts = {
-      "kernel 1",           compilerIdentity(), ptxas,
-      request.name,         request.identity,   target.name.str(),
-      wantsPtx ? "ptx" : ""};
+      "kernel 2",   compilerIdentity(), ptxas,
+      request.name, request.identity,   target.name.str()};
   llvm::append_range(parts, request.overridesFor(target.name));
   SmallVector<StringRef> views(parts.begin(), parts.end());
   return hashParts(views);
@@ -165,6 +165,7 @@ LogicalResult KernelJob::run(Cache &cache) {
 LogicalResult KernelJob::compile(const ContentHash &key) {
   llvm::raw_string_ostream stream(messages);
   Session session(stream);
+  TargetLimit targetLimit(&session.context);
   options.overrides = request.overridesFor(target.name);
   options.input = request.name; // what --save-temps calls its files
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
@@ -172,8 +173,11 @@ LogicalResult KernelJob::compile(const ContentHash &key) {
   if (!module)
     return failure();
   CompilePipeline pipeline(session, options);
-  if (target.kind == TargetKind::Nvidia)
-    return compileForGpu(pipeline, *module);
+  if (target.kind == TargetKind::Nvidia) {
+    LogicalResult result = compileForGpu(pipeline, *module);
+    limit = targetLimit.text();
+    return result;
+  }
   // The symbol is the program's: two libraries in one program may have the same
   // kernel, and must not have two kernels of one symbol.
   result.symbol = request.name + "_" + toHex(key).substr(0, 16);
@@ -213,7 +217,7 @@ LogicalResult KernelJob::compileForGpu(CompilePipeline &pipeline,
     result.info["spill_bytes"] = resources->spillStores;
   }
   result.images.emplace_back("cubin", packImage(code->cubin));
-  if (wantsPtx)
+  if (!target.name.ends_with("a")) // that of sm_90a runs on no other GPU
     result.images.emplace_back("ptx", packImage(code->ptx));
   return success();
 }

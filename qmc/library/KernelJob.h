@@ -23,7 +23,8 @@ PackedImage packImage(llvm::StringRef image);
 /// What one job makes; also what the cache keeps of it.
 struct CompiledKernel {
   llvm::json::Object info; ///< the manifest's entry, without its image
-  /// GPU: the cubin, and PTX where it was asked for. CPU: none.
+  /// GPU: the cubin, and the PTX of a target that later GPUs can run. CPU:
+  /// none.
   std::vector<std::pair<std::string, PackedImage>> images; ///< by format
   std::string object; ///< CPU: an object file with `symbol`
   std::string symbol;
@@ -35,9 +36,8 @@ struct CompiledKernel {
 class KernelJob {
 public:
   KernelJob(const KernelRequest &request, const lowering::TargetInfo &target,
-            bool wantsPtx, const Options &options, const std::string &ptxas)
-      : request(request), target(target), wantsPtx(wantsPtx), options(options),
-        ptxas(ptxas) {}
+            const Options &options, const std::string &ptxas)
+      : request(request), target(target), options(options), ptxas(ptxas) {}
 
   /// From the cache, or compiled; may run on any thread. Messages are kept for
   /// `messages`.
@@ -50,6 +50,7 @@ public:
   const lowering::TargetInfo &target;
   CompiledKernel result;
   std::string messages;
+  std::string limit; ///< why the target cannot have the kernel, if that is so
   bool wasCached = false;
 
 private:
@@ -60,7 +61,6 @@ private:
   mlir::LogicalResult compileForGpu(class CompilePipeline &pipeline,
                                     mlir::ModuleOp module);
 
-  bool wantsPtx;
   Options options;
   std::string ptxas; ///< version and place
 };

@@ -1,9 +1,8 @@
 //===- LibraryCommand.cpp - qmc build --emit=lib --------------------------===//
 #include "qmc/library/LibraryCommand.h"
 #include "qmc/Console.h"
-#include "qmc/JobPool.h"
 #include "qmc/OutputFiles.h"
-#include "qmc/Version.h"
+#include "qmc/library/CompileKernels.h"
 #include "qmc/library/Link.h"
 #include "qmc/library/Package.h"
 
@@ -19,7 +18,6 @@ using namespace mlir;
 using namespace qm;
 using namespace qm::driver;
 using lowering::TargetInfo;
-using lowering::TargetKind;
 
 namespace {
 
@@ -78,7 +76,9 @@ public:
         place(std::move(place)), cache(cacheFolder(options)) {}
 
   LogicalResult read();
-  LogicalResult compile();
+  LogicalResult compile() {
+    return compileKernels(session, options, targets, cache, library);
+  }
   LogicalResult write(ArrayRef<Emit> emits);
 
 private:
@@ -135,47 +135,6 @@ LogicalResult LibraryBuild::checkNames() {
                              " of every library have one name",
                          "", "rename the spec");
   return success();
-}
-
-LogicalResult LibraryBuild::compile() {
-  // PTX of the earliest GPU is for the GPUs that come after all of these. That
-  // of an architecture-specific target runs nowhere else.
-  const TargetInfo *lowest = nullptr;
-  bool anyGpu = false;
-  for (const TargetInfo *target : targets) {
-    if (target->kind != TargetKind::Nvidia)
-      continue;
-    anyGpu = true;
-    if (!target->name.ends_with("a") && (!lowest || target->sm < lowest->sm))
-      lowest = target;
-  }
-  std::string ptxas;
-  if (anyGpu)
-    ptxas = ptxasIdentity(options.ptxas, library.ptxasVersion);
-  for (const KernelRequest &request : requests)
-    for (const TargetInfo *target : targets)
-      if (request.isFor(target->name))
-        library.jobs.push_back(std::make_unique<KernelJob>(
-            request, *target, target == lowest, options, ptxas));
-
-  std::vector<char> failures(library.jobs.size());
-  session.timer.measure("kernels", [&] {
-    runJobs(
-        // IR that is printed comes out in order.
-        library.jobs.size(), options.printIrAfter ? 1 : options.jobs,
-        [&](size_t i) { return library.jobs[i]->describe(); },
-        [&](size_t i) {
-          KernelJob &job = *library.jobs[i];
-          failures[i] = failed(job.run(cache));
-          reportProgress((failures[i]     ? "failed: "
-                          : job.wasCached ? "from the cache: "
-                                          : "compiled: ") +
-                         job.describe());
-        });
-  });
-  for (const std::unique_ptr<KernelJob> &job : library.jobs)
-    errs() << job->messages;
-  return failure(is_contained(failures, 1));
 }
 
 /// What CMake, make and ninja read: "outputs: inputs".

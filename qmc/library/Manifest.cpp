@@ -86,6 +86,15 @@ json::Array makeOperators(const LibraryContents &library) {
   return operators;
 }
 
+json::Array makeLeftOut(const LibraryContents &library) {
+  json::Array pairs;
+  for (const LeftOut &pair : library.leftOut)
+    pairs.push_back(json::Object{{"kernel", pair.request->name},
+                                 {"target", pair.target.str()},
+                                 {"reason", pair.reason}});
+  return pairs;
+}
+
 } // namespace
 
 std::string qm::driver::makeLibraryManifest(const LibraryContents &library) {
@@ -96,6 +105,8 @@ std::string qm::driver::makeLibraryManifest(const LibraryContents &library) {
                         {"compiler", std::move(compiler)},
                         {"operators", makeOperators(library)},
                         {"kernels", makeEntries(library)}};
+  if (!library.leftOut.empty())
+    manifest["left_out"] = makeLeftOut(library);
   std::string content = formatv("{0}", json::Value(json::Object(manifest)));
   // CPU code is no image of the package; it belongs to the library all the
   // same.
