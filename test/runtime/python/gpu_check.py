@@ -16,6 +16,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 try:
@@ -26,9 +27,10 @@ except ImportError:
     sys.exit(77)
 
 import qimeng_attention as qa
-from qimeng_attention.torch import flex_attention, program_of, programs, scaled_dot_product_attention
+from qimeng_attention.torch import flex_attention, program_of, programs, scaled_dot_product_attention, varlen_attention
 
 WINDOW = 256
+PARTS = ("sdpa", "flex", "varlen", "gradients", "graphs_and_streams", "devices", "other_libraries")
 DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
 
 
@@ -143,6 +145,66 @@ class Check:
                         got = compiled(q, k, v).clone()
                     self.note(f"flex {name} under torch.compile, mode {mode}", torch.equal(got, ours))
 
+    def varlen(self):
+        """Packed sequences, one of them empty, one with more keys than queries; in pieces they are what attention gives one by one."""
+        lengths = ([0, 700, 700, 829, 2000], [0, 700, 900, 1029, 3000])  # starts of queries and of keys
+        starts = [torch.tensor(x, dtype=torch.int32, device=self.device) for x in lengths]
+        below = qa.masks.causal(qa.BOTTOM_RIGHT)
+
+        def softcap(s, b, h, i, j):
+            return 30 * torch.tanh(s / 30)
+
+        def window(b, h, i, j):
+            return (i >= j) & (i - j < WINDOW)
+
+        for name, score_mod, mask_mod in (("full", None, None), ("causal", None, below), ("softcap and window", softcap, window)):
+            q = tensors(self.device, kv_heads=4, rows=lengths[0][-1])[0][0].transpose(0, 1).contiguous()
+            k, v = (x[0].transpose(0, 1).contiguous() for x in tensors(self.device, kv_heads=4, keys=lengths[1][-1])[1:])
+
+            def call(q, k, v, *starts):
+                return varlen_attention(q, k, v, *starts, score_mod, mask_mod, enable_gqa=True, return_lse=True)  # noqa: B023
+
+            ours, lse = call(q, k, v, *starts)
+            if not self.runs:
+                continue
+            for n in range(len(lengths[0]) - 1):
+                rows, keys = (slice(x[n], x[n + 1]) for x in lengths)
+                if rows.start == rows.stop:
+                    continue
+                shift = (keys.stop - keys.start) - (rows.stop - rows.start)
+                kept = (lambda b, h, i, j: j - i <= shift) if mask_mod is below else mask_mod  # noqa: B023
+                pieces = [x[at].transpose(0, 1)[None] for x, at in ((q, rows), (k, keys), (v, keys))]
+                self.agree(f"varlen {name}, sequence {n}", ours[rows].transpose(0, 1)[None], *pieces, score_mod=score_mod, mask_mod=kept)
+            if name == "softcap and window":
+                compiled = torch.compile(call, fullgraph=True)
+                for _ in range(2):
+                    got = compiled(q, k, v, *starts)
+                self.note("varlen under torch.compile", torch.equal(got[0], ours) and torch.equal(got[1], lse))
+                continue
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                got = call(q, k, v, *starts)
+            graph.replay()
+            self.note(f"varlen {name} in a CUDA graph", torch.equal(got[0], ours) and torch.equal(got[1], lse))
+
+    def gradients(self):
+        """There is no backward pass: asking for one is an error, and never a gradient of zero."""
+        if not self.runs:
+            return
+        q, k, v = tensors(self.device)
+        slopes = Flex(self.device).slopes
+        with torch.enable_grad():
+            for name, x in (("q", q), ("a captured tensor", slopes)):
+                x.requires_grad_()
+                o = flex_attention(q, k, v, lambda s, b, h, i, j: s + slopes[h] * (j - i), mask_mod=lambda b, h, i, j: i >= j)
+                try:
+                    o.sum().backward()
+                    said = "nothing"
+                except NotImplementedError as error:
+                    said = str(error)
+                self.note(f"gradient of {name} is refused", "backward pass" in said and x.grad is None, said)
+                x.requires_grad_(False)
+
     def graphs_and_streams(self):
         q, k, v = tensors(self.device)
         program = qa.Spec(heads=16, head_dim=128, mask=qa.masks.causal("bottom_right"), return_lse=True)
@@ -175,6 +237,49 @@ class Check:
         self.note("another stream", torch.equal(got, expected))
         spec = qa.attention(q, k, v, mask=qa.masks.causal("bottom_right"), return_lse=True)[0]
         self.note("qimeng_attention.attention on CUDA tensors", torch.equal(spec, expected))
+
+    def devices(self):
+        """Two GPUs in turn and at once, from a thread whose current device is another; tensors of both in one call are an error."""
+        spec = qa.Spec(heads=16, head_dim=128, mask=qa.masks.causal("bottom_right"), return_lse=True)
+        text = spec.content
+        program_of(text, spec)
+        if not self.runs:
+            return
+        if torch.cuda.device_count() < 2:
+            print("     one GPU here")
+            return
+        q, k, v = tensors("cuda:0")
+        there = [x.to("cuda:1") for x in (q, k, v)]
+
+        def call(*operands):
+            return torch.ops.qimeng.attention(*operands, [], [], text)[0]
+
+        expected = call(q, k, v)
+        for current in (0, 1):
+            with torch.cuda.device(current):
+                for _ in range(20):
+                    first, second = call(q, k, v), call(*there)
+                self.note(
+                    f"two GPUs in turn, device {current} current",
+                    torch.equal(first, expected) and torch.equal(second.to("cuda:0"), expected) and torch.cuda.current_device() == current,
+                )
+        results = [None] * 8
+
+        def work(n):
+            results[n] = call(*(there if n % 2 else (q, k, v))).to("cuda:0")
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(len(results))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.note("two GPUs from eight threads", all(x is not None and torch.equal(x, expected) for x in results))
+        try:
+            call(q, there[1], v)
+            said = "nothing"
+        except qa.LaunchError as error:
+            said = str(error)
+        self.note("tensors of two GPUs in one call", "QM0511" in said, said.split("\n")[0])
 
     def other_libraries(self):
         """Arrays that speak DLPack and nothing else of ours: CuPy's."""
@@ -228,7 +333,7 @@ class Check:
                 print(f"     host time of a call: {name:40} {costs[name]:6.1f} us", flush=True)
         return costs
 
-    def run(self, parts=("sdpa", "flex", "graphs_and_streams", "other_libraries")):
+    def run(self, parts=PARTS):
         with torch.no_grad():
             torch.manual_seed(0)
             for part in parts:
@@ -265,7 +370,7 @@ def main():
     options.add_argument("--arch", default="sm_80,sm_90a")
     options.add_argument("--results", type=pathlib.Path)
     options.add_argument("--commit", help="of the kernels, for --results")
-    options.add_argument("--only", nargs="*", help="sdpa, flex, graphs_and_streams, other_libraries")
+    options.add_argument("--only", nargs="*", choices=PARTS)
     options = options.parse_args()
     if options.build:
         Check("meta").run()
@@ -278,7 +383,7 @@ def main():
         return 77
     qa.register(options.library)
     check = Check("cuda")
-    costs = check.run(options.only) if options.only else check.run()
+    costs = check.run(options.only or PARTS)
     if options.results:
         options.results.write_text(json.dumps(rows_of(costs, options.commit), indent=1) + "\n")
     print(f"{check.passed} passed, {check.failed} failed")
