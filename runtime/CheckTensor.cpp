@@ -173,8 +173,10 @@ int checkStrides(const View &view, DLDevice device) {
                   "kernel needs 1\nhelp: make the head dim contiguous",
                   view.name(), ll(view.strides[last]));
   }
+  if (view.empty())
+    return QM_OK;
   int64_t bytes = bytesPerElement(view.argument->dtype);
-  for (int i = 0; i <= last && !view.empty(); ++i) {
+  for (int i = 0; i <= last; ++i) {
     if (view.extents[i] < 2)
       continue;
     if (view.argument->isOutput() && view.strides[i] == 0)

@@ -40,6 +40,7 @@ public:
                   origin, name);
     Variant &variant = kernel.variants.emplace_back();
     variant.entry = std::move(entry);
+    variant.gpu = target;
     return getImage(variant);
   }
 

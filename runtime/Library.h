@@ -10,6 +10,7 @@
 #include "runtime/Handles.h"
 #include "runtime/Manifest.h"
 #include "runtime/cuda/LoadedImage.h"
+#include "runtime/cuda/Target.h"
 
 #include <atomic>
 #include <deque>
@@ -29,6 +30,7 @@ struct Variant {
   std::string owned;
   const void *data = nullptr;
   size_t packedBytes = 0, unpackedBytes = 0;
+  cuda::Target gpu; ///< `entry.target`
   mutable cuda::LoadedImages loaded;
 
   // CPU: the function, or the shared object that has it.

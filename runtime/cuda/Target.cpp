@@ -13,10 +13,9 @@ namespace {
 
 /// How well a variant suits a device; 0: it does not run there.
 int suitability(const Variant &variant, const DeviceInfo &device) {
-  Target target;
-  if (variant.format == ImageFormat::Cpu ||
-      !parseTarget(variant.entry.target, target))
+  if (variant.format == ImageFormat::Cpu)
     return 0;
+  const Target &target = variant.gpu;
   int wants = target.major * 10 + target.minor;
   int has = device.major * 10 + device.minor;
   bool exact = wants == has;
