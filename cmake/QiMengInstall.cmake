@@ -12,3 +12,11 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/QiMengAttention.cmake
   ${CMAKE_CURRENT_LIST_DIR}/QiMengZstd.cmake
   DESTINATION ${package_folder})
+
+# Everything that `cmake --install` takes, without the tests.
+add_custom_target(qm_package)
+foreach(target qmc qm_dsl qm_runtime qm_runtime_shared qm-run-cases)
+  if(TARGET ${target})
+    add_dependencies(qm_package ${target})
+  endif()
+endforeach()

@@ -22,7 +22,7 @@ else
   step "1/4 packages"
   "$root/cmake/install-packages.sh"
   step "2/4 build (about three minutes the first time on two cores)"
-  (cd "$root" && cmake --preset default -Wno-dev >/dev/null && cmake --build --preset default --target qmc)
+  (cd "$root" && cmake --preset default -Wno-dev >/dev/null && cmake --build --preset default --target qm_package)
   qmc=$root/build/bin/qmc
 fi
 
