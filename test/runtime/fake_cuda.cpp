@@ -4,12 +4,15 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 // Every function of the driver that the runtime uses; FAKE_OLD_DRIVER leaves
 // one out.
 #define EXPORT extern "C" __attribute__((visibility("default"))) int
 
 static FakeCuda state;
+/// Of the records that launches of several threads write.
+static std::mutex records;
 
 // A thread's contexts; the last is current. Deep enough for any test.
 static thread_local FakeContext *stack[16];
@@ -85,6 +88,7 @@ EXPORT cuDeviceGetName(char *name, int bytes, int) {
 }
 EXPORT cuDevicePrimaryCtxRetain(FakeContext **context, int device) {
   MAY_FAIL(cuDevicePrimaryCtxRetain);
+  std::lock_guard<std::mutex> lock(records);
   ++state.retains;
   *context = &state.primary[device - 100];
   return 0;
@@ -192,6 +196,7 @@ EXPORT cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
                               const uint32_t *box, const uint32_t *, int,
                               int swizzle, int, int) {
   MAY_FAIL(cuTensorMapEncodeTiled);
+  std::lock_guard<std::mutex> lock(records);
   ++state.encodes;
   FakeTensorMap made = {};
   made.address = address;
@@ -212,6 +217,7 @@ EXPORT cuLaunchKernel(FakeModule *function, unsigned gridX, unsigned gridY,
   MAY_FAIL(cuLaunchKernel);
   if (gridY != 1 || gridZ != 1 || blockY != 1 || blockZ != 1 || extra || !depth)
     return 1;
+  std::lock_guard<std::mutex> lock(records); // the kernel runs under it, too
   ++state.launches;
   state.last.grid = gridX;
   state.last.block = blockX;
