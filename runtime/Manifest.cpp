@@ -1,8 +1,6 @@
 //===- Manifest.cpp - what a manifest says --------------------------------===//
 
-#include "runtime/Manifest.h"
-#include "runtime/Error.h"
-#include "runtime/Json.h"
+#include "runtime/ManifestReader.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,155 +11,12 @@ namespace {
 
 constexpr int64_t manifestVersion = 1;
 
-// In the order of ImageFormat, Quantity and Role.
+// In the order of ImageFormat and Quantity.
 constexpr const char *formatNames[] = {"cubin", "ptx", "cpu"};
 constexpr const char *quantityNames[] = {"batch",  "heads", "kv_heads",
                                          "groups", "query", "key"};
-constexpr const char *roleNames[] = {"q",      "k",     "v",     "buffer",
-                                     "scalar", "o",     "lse",   "row_max",
-                                     "cu_q",   "cu_kv", "len_q", "len_kv"};
-static_assert(std::size(roleNames) == roleCount);
 
-/// Reads fields and remembers where it is, so that every message says which
-/// file, kernel and field is wrong. The first failure sticks.
-class Reader {
-public:
-  explicit Reader(const char *origin) : origin(origin) {}
-
-  int status = QM_OK;
-  std::string where = "the file";
-
-  bool invalid(const std::string &what) {
-    if (status == QM_OK)
-      status = fail(QM_ERROR_MANIFEST_INVALID,
-                    "%s: in %s, %s\nhelp: build the manifest again with `qmc "
-                    "build --emit=json`",
-                    origin, where.c_str(), what.c_str());
-    return false;
-  }
-
-  const JsonValue *field(const JsonValue &object, const char *name) {
-    if (const JsonValue *found = object.find(name))
-      return found;
-    invalid(std::string("field '") + name + "' is missing");
-    return nullptr;
-  }
-
-  bool text(const JsonValue &object, const char *name, std::string &out) {
-    const JsonValue *value = field(object, name);
-    if (!value)
-      return false;
-    if (!value->isText() || value->text.empty())
-      return invalid(std::string("field '") + name +
-                     "' must be a non-empty string");
-    out = value->text;
-    // A C string ends at the first NUL: "a\0b" would name another symbol.
-    if (out.find('\0') != std::string::npos)
-      return invalid(std::string("field '") + name + "' contains a NUL");
-    return true;
-  }
-
-  bool integer(const JsonValue &object, const char *name, int64_t least,
-               int64_t most, int64_t &out) {
-    const JsonValue *value = field(object, name);
-    if (!value)
-      return false;
-    if (!value->isIntegerBetween(least, most))
-      return invalid(std::string("field '") + name + "' is " +
-                     value->describe() + ", not an integer from " +
-                     std::to_string(least) + " to " + std::to_string(most));
-    out = value->integer;
-    return true;
-  }
-
-private:
-  const char *origin;
-};
-
-bool readShape(Reader &reader, const JsonValue &value,
-               std::vector<int64_t> &shape) {
-  if (!value.isArray() || value.items.size() > maxRank)
-    return reader.invalid(
-        "field 'shape' must be an array of at most 8 extents");
-  for (const JsonValue &extent : value.items) {
-    if (!extent.isIntegerBetween(-1, INT32_MAX) || extent.integer == 0)
-      return reader.invalid("an extent of 'shape' must be -1 or from 1 to " +
-                            std::to_string(INT32_MAX));
-    shape.push_back(extent.integer);
-  }
-  return true;
-}
-
-bool readArgument(Reader &reader, const JsonValue &value, Argument &argument) {
-  if (!value.isObject())
-    return reader.invalid("an element of 'args' is not an object");
-  std::string kind, role, dtype;
-  if (!reader.text(value, "name", argument.name) ||
-      !reader.text(value, "kind", kind) || !reader.text(value, "role", role) ||
-      !reader.text(value, "dtype", dtype))
-    return false;
-
-  auto known = std::find(std::begin(roleNames), std::end(roleNames), role);
-  if (known == std::end(roleNames))
-    return reader.invalid("argument '" + argument.name +
-                          "' has the unknown role '" + role + "'");
-  argument.role = static_cast<Role>(known - std::begin(roleNames));
-  if (!parseDataType(dtype, argument.dtype))
-    return reader.invalid("argument '" + argument.name +
-                          "' has the unknown dtype '" + dtype + "'");
-  if (kind != (argument.isScalar() ? "scalar" : "tensor"))
-    return reader.invalid("argument '" + argument.name + "' has kind '" + kind +
-                          "' but role '" + role + "'");
-  if (argument.isScalar()) {
-    if (argument.dtype != DataType::I32 && argument.dtype != DataType::F32)
-      return reader.invalid("scalar '" + argument.name + "' has dtype '" +
-                            dtype + "', not i32 or f32");
-    return true;
-  }
-  const JsonValue *shape = reader.field(value, "shape");
-  return shape && readShape(reader, *shape, argument.shape);
-}
-
-/// q, k, v and o have rank 4 and agree in their static extents; statistics have
-/// rank 3, lengths rank 1.
-bool checkSignature(Reader &reader, Signature &signature) {
-  int *positions[roleCount] = {
-      &signature.q,   &signature.k,    &signature.v,    nullptr,
-      nullptr,        &signature.o,    &signature.lse,  &signature.rowMax,
-      &signature.cuQ, &signature.cuKv, &signature.lenQ, &signature.lenKv};
-  for (size_t i = 0; i < signature.arguments.size(); ++i) {
-    const Argument &argument = signature.arguments[i];
-    signature.slots += argument.slots();
-    int *position = positions[static_cast<int>(argument.role)];
-    if (!position)
-      continue;
-    if (*position >= 0)
-      return reader.invalid(std::string("two arguments have the role '") +
-                            roleName(argument.role) + "'");
-    *position = static_cast<int>(i);
-    int rank = argument.isStatistic() ? 3 : argument.isLengths() ? 1 : 4;
-    if (argument.rank() != rank)
-      return reader.invalid("argument '" + argument.name + "' has rank " +
-                            std::to_string(argument.rank()) + ", its role '" +
-                            roleName(argument.role) + "' needs " +
-                            std::to_string(rank));
-  }
-  if (signature.q < 0 || signature.k < 0 || signature.v < 0 || signature.o < 0)
-    return reader.invalid("'args' must have one argument of each of the roles "
-                          "q, k, v and o");
-  bool together = (signature.cuKv < 0 || signature.cuQ >= 0) &&
-                  (signature.lenKv < 0 || signature.lenQ >= 0) &&
-                  (signature.cuQ < 0 || signature.lenQ < 0);
-  if (!together)
-    return reader.invalid("'args' have cu_q, with cu_kv or for both, or len_q, "
-                          "with len_kv or for both");
-  if (signature.slots > maxSlots)
-    return reader.invalid("'args' need " + std::to_string(signature.slots) +
-                          " slots, the limit is " + std::to_string(maxSlots));
-  return true;
-}
-
-bool readTensorMap(Reader &reader, const JsonValue &value,
+bool readTensorMap(ManifestReader &reader, const JsonValue &value,
                    const Signature &signature, TensorMap &map) {
   if (!value.isObject())
     return reader.invalid("an element of 'tensor_maps' is not an object");
@@ -200,7 +55,7 @@ bool readTensorMap(Reader &reader, const JsonValue &value,
 }
 
 /// Fields of kernels that copy by tensor maps and run several tiles a CTA.
-bool readGridAndMaps(Reader &reader, const JsonValue &value,
+bool readGridAndMaps(ManifestReader &reader, const JsonValue &value,
                      ManifestEntry &entry) {
   if (value.find("ctas_per_sm") &&
       !reader.integer(value, "ctas_per_sm", 1, 32, entry.ctasPerSm))
@@ -223,7 +78,8 @@ bool readGridAndMaps(Reader &reader, const JsonValue &value,
 }
 
 /// "when": {"query": [least, most], ...}; a missing bound is null.
-bool readConditions(Reader &reader, const JsonValue &value, Conditions &when) {
+bool readConditions(ManifestReader &reader, const JsonValue &value,
+                    Conditions &when) {
   if (!value.isObject())
     return reader.invalid("field 'when' must be an object");
   for (const JsonValue &range : value.items) {
@@ -251,7 +107,8 @@ bool readConditions(Reader &reader, const JsonValue &value, Conditions &when) {
 }
 
 /// Fields of the kernels of libraries.
-bool readPlace(Reader &reader, const JsonValue &value, ManifestEntry &entry) {
+bool readPlace(ManifestReader &reader, const JsonValue &value,
+               ManifestEntry &entry) {
   entry.operatorName = entry.signature.kernel;
   if (value.find("operator") &&
       !reader.text(value, "operator", entry.operatorName))
@@ -262,8 +119,11 @@ bool readPlace(Reader &reader, const JsonValue &value, ManifestEntry &entry) {
   std::string format;
   int64_t workspace = 0;
   if (value.find("workspace_bytes") &&
-      !reader.integer(value, "workspace_bytes", 0, 0, workspace))
+      !reader.integer(value, "workspace_bytes", 0, INT64_MAX, workspace))
     return false;
+  if (workspace != 0)
+    return reader.newer("it needs " + std::to_string(workspace) +
+                        " bytes of workspace a launch");
   if (!value.find("format"))
     return true;
   if (!reader.text(value, "format", format))
@@ -284,7 +144,8 @@ bool staysBeside(const std::string &name) {
   return name[0] != '/' && ("/" + name + "/").find("/../") == std::string::npos;
 }
 
-bool readEntry(Reader &reader, const JsonValue &value, ManifestEntry &entry) {
+bool readEntry(ManifestReader &reader, const JsonValue &value,
+               ManifestEntry &entry) {
   if (!value.isObject())
     return reader.invalid("an element of 'kernels' is not an object");
   if (!reader.text(value, "name", entry.signature.kernel))
@@ -306,17 +167,7 @@ bool readEntry(Reader &reader, const JsonValue &value, ManifestEntry &entry) {
        !reader.integer(value, "shared_bytes", 0, 1 << 20, entry.sharedBytes)))
     return false;
 
-  const JsonValue *arguments = reader.field(value, "args");
-  if (!arguments)
-    return false;
-  if (!arguments->isArray())
-    return reader.invalid("field 'args' must be an array");
-  for (const JsonValue &argument : arguments->items) {
-    entry.signature.arguments.emplace_back();
-    if (!readArgument(reader, argument, entry.signature.arguments.back()))
-      return false;
-  }
-  return checkSignature(reader, entry.signature) &&
+  return readSignature(reader, value, entry.signature) &&
          (entry.isCpu() || readGridAndMaps(reader, value, entry));
 }
 
@@ -330,13 +181,9 @@ const char *qm::runtime::quantityName(Quantity quantity) {
   return quantityNames[static_cast<int>(quantity)];
 }
 
-const char *qm::runtime::roleName(Role role) {
-  return roleNames[static_cast<int>(role)];
-}
-
 int qm::runtime::parseManifest(std::string_view text, const char *origin,
                                std::vector<ManifestEntry> &entries) {
-  Reader reader(origin);
+  ManifestReader reader(origin);
   JsonValue root;
   if (!parseJson(text, root)) {
     reader.invalid("the text is not JSON (or is cut short)");

@@ -292,7 +292,8 @@ QM_API int qm_operator_launch(const qm_operator *op, const qm_value *arguments,
 QM_API int qm_operator_prepare(const qm_operator *op, DLDevice device);
 
 /* Bytes of device memory that a call needs besides its arguments. A kernel of
- * this version needs none: `bytes` is 0 for every valid call. */
+ * this version needs none: `bytes` is 0 for every valid call. A later library
+ * whose kernels need some is refused when it is loaded (QM0505). */
 QM_API int qm_operator_workspace(const qm_operator *op,
                                  const qm_value *arguments, size_t count,
                                  size_t *bytes);

@@ -4,6 +4,7 @@
 #include "runtime/Error.h"
 #include "test/runtime/Probe.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace qm::runtime;
@@ -92,6 +93,23 @@ TEST(Manifest, AnotherVersionIsNamed) {
                "QM0505: test.json has manifest version 2, this runtime reads "
                "version 1\nhelp: build it with the qmc that belongs to this "
                "runtime");
+}
+
+TEST(Manifest, AWorkspaceIsForALaterRuntime) {
+  std::vector<ManifestEntry> entries;
+  EXPECT_EQ(
+      parse(edited(good, "\"tile_m\"", "\"workspace_bytes\": 64, \"tile_m\""),
+            entries),
+      QM_ERROR_MANIFEST_VERSION);
+  EXPECT_NE(strstr(lastError(),
+                   "it needs 64 bytes of workspace a launch, which "
+                   "this runtime does not know"),
+            nullptr)
+      << lastError();
+  EXPECT_EQ(
+      parse(edited(good, "\"tile_m\"", "\"workspace_bytes\": 0, \"tile_m\""),
+            entries),
+      QM_OK);
 }
 
 struct Damage {
