@@ -81,7 +81,9 @@ TEST_F(LaunchCost, AGpuLaunchTakesAtMostFiveMicrosecondsOfTheHost) {
   printf("host cost of a GPU launch, 8 arguments, fake driver: %.3f us\n",
          microseconds);
   RecordProperty("microseconds", std::to_string(microseconds));
+#ifndef QM_SANITIZED // the time of instrumented code says nothing
   EXPECT_LE(microseconds, 5.0);
+#endif
   qm_library_destroy(library);
 }
 
