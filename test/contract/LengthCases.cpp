@@ -44,7 +44,10 @@ static RowCase shifted(float shift) {
     result.calls.push_back(probe(queries, keys, always, 1, {shift}));
     result.calls.back().shift = shift;
   }
-  result.calls.push_back(random(70, 150, 1, {shift}));
+  // At -200 a score is rounded to 2^-17, which is most of the error: over few
+  // rows the yardstick is low by chance (f32: 0.5 to 0.9 of the bound over 70
+  // rows, 0.4 to 0.7 over 520).
+  result.calls.push_back(random(520, 150, 1, {shift}));
   return result;
 }
 
