@@ -3,10 +3,11 @@
 // usage: library_times LIBRARY.so OPERATOR HEADS KV_HEADS HEAD_DIM
 //
 // Prints a JSON object: the times of loading the library, of the first launch
-// of an operator on q, k, v and o in bf16 and of a launch after it, on the GPU
-// that the driver shows (or the fake one that QM_CUDA_DRIVER names); and
-// whether a launch may be captured into a graph though its kernel is not loaded
-// yet. Uses nothing of CUDA but the driver's functions.
+// of an operator on q, k, v and o in bf16 and of launches after it, on the GPU
+// that the driver shows (or the fake one that QM_CUDA_DRIVER names); what the
+// driver alone takes to launch an empty kernel, in turns with ours; and whether
+// a launch may be captured into a graph though its kernel is not loaded yet.
+// Uses nothing of CUDA but the driver's functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,6 +56,10 @@ struct Driver {
   int (*endCapture)(void *, void **);
   int (*instantiate)(void **, void *, unsigned long long);
   int (*launchGraph)(void *, void *);
+  int (*loadModule)(void **, const void *);
+  int (*getFunction)(void **, void *, const char *);
+  int (*launchKernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
+                      unsigned, unsigned, void *, void **, void **);
   int (*name)(char *, int, int);
 
   Driver() {
@@ -79,6 +84,9 @@ struct Driver {
     find(endCapture, "cuStreamEndCapture");
     find(instantiate, "cuGraphInstantiateWithFlags");
     find(launchGraph, "cuGraphLaunch");
+    find(loadModule, "cuModuleLoadData");
+    find(getFunction, "cuModuleGetFunction");
+    find(launchKernel, "cuLaunchKernel");
     find(name, "cuDeviceGetName");
   }
 };
@@ -109,10 +117,40 @@ struct Tensor {
   }
 };
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2,
-                   values.end());
-  return values[values.size() / 2];
+double quantile(std::vector<double> values, double share) {
+  if (values.empty())
+    return 0;
+  auto place = values.begin() + static_cast<size_t>(values.size() * share);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+double median(const std::vector<double> &values) {
+  return quantile(values, 0.5);
+}
+
+/// A kernel that does nothing and takes nothing; null on the fake driver.
+void *emptyKernel(const Driver &driver) {
+  void *module = nullptr, *function = nullptr;
+  if (!driver.loadModule)
+    return nullptr;
+  check(driver.loadModule(&module,
+                          ".version 6.0\n.target sm_50\n.address_size 64\n"
+                          ".visible .entry nothing() { ret; }\n"),
+        "cuModuleLoadData");
+  check(driver.getFunction(&function, module, "nothing"),
+        "cuModuleGetFunction");
+  return function;
+}
+
+/// Launches `count` times, fewer than the queue of a stream holds: a full one
+/// makes a launch wait for the GPU.
+template <typename Launch>
+void timeEach(int count, std::vector<double> &microseconds, Launch launch) {
+  for (int i = 0; i < count; ++i) {
+    auto start = Clock::now();
+    launch();
+    microseconds.push_back(milliseconds(start) * 1000);
+  }
 }
 
 const qm_operator *load(const char *path, const char *name,
@@ -166,15 +204,26 @@ int main(int argc, char **argv) {
   double firstLaunch = milliseconds(start);
   std::vector<uint16_t> expected = o.read(driver);
 
-  std::vector<double> launches;
-  for (int i = 0; i < 2000; ++i) {
-    start = Clock::now();
-    launch();
-    launches.push_back(milliseconds(start) * 1000);
-    if (i % 16 == 0) // the queue stays short: a full one makes a launch wait
-      check(driver.synchronize(stream), "cuStreamSynchronize");
+  // The first rounds touch the driver's queues for the first time.
+  constexpr int rounds = 100, warmUp = 20, inFlight = 256;
+  std::vector<double> launches, floor;
+  void *nothing = emptyKernel(driver);
+  for (int round = 0; round < rounds + warmUp; ++round) {
+    if (round == warmUp) {
+      launches.clear();
+      floor.clear();
+    }
+    timeEach(inFlight, launches, launch);
+    check(driver.synchronize(stream), "cuStreamSynchronize");
+    if (!nothing)
+      continue;
+    timeEach(inFlight, floor, [&] {
+      check(driver.launchKernel(nothing, 1, 1, 1, 32, 1, 1, 0, stream, nullptr,
+                                nullptr),
+            "cuLaunchKernel");
+    });
+    check(driver.synchronize(stream), "cuStreamSynchronize");
   }
-  check(driver.synchronize(stream), "cuStreamSynchronize");
 
   // A fresh copy has loaded nothing: its first launch is a captured one.
   qm_library_destroy(library);
@@ -210,8 +259,9 @@ int main(int argc, char **argv) {
   qm_library_destroy(library);
   printf("{\"gpu\": \"%s\", \"kernels\": %zu, \"cold_load_ms\": %.3f, "
          "\"load_ms\": %.3f, \"first_call_ms\": %.3f, \"first_launch_ms\": "
-         "%.3f, \"launch_us\": %.3f, \"graph\": \"%s\"}\n",
+         "%.3f, \"launch_us\": %.3f, \"launch_p90_us\": %.3f, \"driver_us\": "
+         "%.3f, \"graph\": \"%s\"}\n",
          name, kernels, coldLoad, median(loads), firstCall, firstLaunch,
-         median(launches), graphResult);
+         median(launches), quantile(launches, 0.9), median(floor), graphResult);
   return strcmp(graphResult, "different") == 0;
 }
