@@ -21,6 +21,12 @@ foreach(definition IN LISTS qm_llvm_definitions)
   target_compile_definitions(qm_mlir INTERFACE ${definition})
 endforeach()
 
+if(NOT LLVM_ENABLE_ASSERTIONS)
+  # A pass's statistics have members without NDEBUG that a library built with it does not initialise. CMake's other
+  # configurations define it themselves.
+  target_compile_definitions(qm_mlir INTERFACE $<$<CONFIG:Debug>:NDEBUG>)
+endif()
+
 # qm_tablegen(OUTPUT_TARGET FILE.td OUT1 -gen-x OUT2 -gen-y ...): generated files land beside the build's copy of FILE.td.
 function(qm_tablegen target file)
   set(LLVM_TARGET_DEFINITIONS ${file})
