@@ -106,8 +106,9 @@ void KernelCompilation::leaveOut() {
     reportWarning(diag::Id::KernelLeftOut,
                   "left out for " + place.first + ": " + join(kernels, ", ") +
                       " (" + place.second + ")",
-                  "calls of them on this target are errors; leave the type or "
-                  "head dim out, or the target, if that is not what you want");
+                  "such a call takes an image of another target that runs "
+                  "there, or is an error; leave the type, the head dim or the "
+                  "target out if that is not what you want");
   erase_if(library.jobs, [&](const std::unique_ptr<KernelJob> &job) {
     return !job->limit.empty();
   });

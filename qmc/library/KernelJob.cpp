@@ -165,8 +165,8 @@ LogicalResult KernelJob::run(Cache &cache) {
 LogicalResult KernelJob::compile(const ContentHash &key) {
   llvm::raw_string_ostream stream(messages);
   Session session(stream);
-  TargetLimit targetLimit(&session.context);
   options.overrides = request.overridesFor(target.name);
+  TargetLimit targetLimit(&session.context, options.overrides);
   options.input = request.name; // what --save-temps calls its files
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
       request.text, ParserConfig(&session.context), request.name);

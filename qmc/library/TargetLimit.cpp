@@ -11,20 +11,23 @@ using namespace qm;
 using namespace qm::driver;
 
 /// Element types and head dims: what --dtype and --head-dim multiply.
-static bool isTargetLimit(StringRef message) {
-  static constexpr diag::Id limits[] = {diag::Id::HeadDimNotSupported,
-                                        diag::Id::OperandTypeNotSupported,
-                                        diag::Id::HopperHeadDim};
-  return any_of(limits, [&](diag::Id id) {
+bool TargetLimit::isLimit(StringRef message) const {
+  auto is = [&](diag::Id id) {
     return message.starts_with(diag::code(id) + ": ");
-  });
+  };
+  return is(diag::Id::HeadDimNotSupported) || is(diag::Id::HopperHeadDim) ||
+         is(diag::Id::OperandTypeNotSupported) ||
+         (scheduleIsChosen && is(diag::Id::NoSchedule));
 }
 
-TargetLimit::TargetLimit(MLIRContext *context)
-    : handler(context, [this](Diagnostic &diagnostic) {
+TargetLimit::TargetLimit(MLIRContext *context, ArrayRef<std::string> overrides)
+    : scheduleIsChosen(none_of(
+          overrides,
+          [](StringRef setting) { return setting.starts_with("schedule."); })),
+      handler(context, [this](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
           std::string message = diagnostic.str();
-          if (!isTargetLimit(message))
+          if (!isLimit(message))
             otherErrors = true;
           else if (limit.empty())
             limit = std::move(message);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
 
 #include <string>
 
@@ -17,13 +18,19 @@ namespace qm::driver {
 /// handlers before it.
 class TargetLimit {
 public:
-  explicit TargetLimit(mlir::MLIRContext *context);
+  /// `overrides`: --set. That no schedule fits is a limit of the target unless
+  /// the user set a part of it.
+  TargetLimit(mlir::MLIRContext *context,
+              llvm::ArrayRef<std::string> overrides);
 
   /// The message, "QM0402: ...", if the only errors are of what the target
   /// cannot have; else "".
   std::string text() const { return otherErrors ? "" : limit; }
 
 private:
+  bool isLimit(llvm::StringRef message) const;
+
+  bool scheduleIsChosen;
   std::string limit; ///< the first such message
   bool otherErrors = false;
   mlir::ScopedDiagnosticHandler handler;
