@@ -47,7 +47,9 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     * `producer_registers`, `consumer_registers`: a thread's, after setmaxnreg;
     * `ping_pong`: 1 if two consumers issue their products in turns;
     * `persistent`: 1 if a CTA runs tile after tile, one CTA a multiprocessor;
-    * `dynamic_order`: 1 if CTAs take their next tile from a counter at run time.
+    * `dynamic_order`: 1 if CTAs take their next tile from a counter at run time;
+    * `poly_exp2`: how many of 16 exponentials of bounded scores are a polynomial
+      on the FMA units instead of a special function.
   }];
   let parameters = (ins StringRefParameter<"target name">:$target,
                         "int64_t":$tile_m, "int64_t":$tile_n,
@@ -61,7 +63,8 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$ping_pong,
                         DefaultValuedParameter<"int64_t", "0">:$persistent,
                         DefaultValuedParameter<"int64_t", "0">:$dynamic_order,
-                        DefaultValuedParameter<"int64_t", "0">:$one_loop);
+                        DefaultValuedParameter<"int64_t", "0">:$one_loop,
+                        DefaultValuedParameter<"int64_t", "0">:$poly_exp2);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -166,14 +166,17 @@ def Attn_OnlineSoftmaxOp : Attn_Op<"online_softmax", [Pure]> {
     `p = e^(s - m')`, `l' = l alpha + rowsum p`; m' = -inf counts as 0 in the
     exponents. With `exp2_scale` c the exponents are `2^(c s - c m')` and
     `2^(c m - c m')`: c holds log2 e and any pure scale of the scores.
-    `l'` sums p before it is rounded.
+    `l'` sums p before it is rounded. With `bound` b every score that is not
+    masked is known to lie in [-b, b], or to be NaN.
   }];
   let arguments = (ins Attn_TileType:$scores, Attn_TileType:$max,
-                       Attn_TileType:$sum, OptionalAttr<F32Attr>:$exp2_scale);
+                       Attn_TileType:$sum, OptionalAttr<F32Attr>:$exp2_scale,
+                       OptionalAttr<F32Attr>:$bound);
   let results = (outs Attn_TileType:$new_max, Attn_TileType:$new_sum,
                       Attn_TileType:$p, Attn_TileType:$alpha);
   let assemblyFormat = [{
     $scores `,` $max `,` $sum (`exp2_scale` `(` custom<PlainFloat>($exp2_scale)^ `)`)?
+    (`bound` `(` custom<PlainFloat>($bound)^ `)`)?
     attr-dict `:` qualified(type($scores)) `,` qualified(type($max)) `,` qualified(type($sum))
     `->` type(results)
   }];

@@ -35,6 +35,8 @@ LogicalResult qm::attn::verifyLambda(Operation *op, Region &region, Lambda kind,
     bool known =
         isa<LoadOp, ExtentOp>(inner) ||
         (isa<SearchOp>(inner) && kind == Lambda::Bounds) ||
+        (isa<ExtremaOp>(inner) &&
+         (kind == Lambda::Bounds || kind == Lambda::Classify)) ||
         isa<arith::ArithDialect, math::MathDialect>(inner.getDialect());
     bool scalar = llvm::all_of(inner.getResultTypes(),
                                [](Type type) { return type.isIntOrFloat(); });
@@ -362,5 +364,24 @@ LogicalResult SearchOp::verify() {
     return diag::help(diag::error(*this, Id::BadCaptureType)
                           << "a buffer of " << element << " cannot be searched",
                       "search in i8, i16 or i32");
+  return success();
+}
+
+LogicalResult ExtremaOp::verify() {
+  auto buffer = cast<RankedTensorType>(getBuffer().getType());
+  if (int64_t(getIndices().size()) != buffer.getRank() ||
+      getDimension() >= uint64_t(buffer.getRank()))
+    return diag::help(diag::error(*this, Id::LoadRankMismatch)
+                          << getIndices().size()
+                          << " indices and a range along dimension "
+                          << getDimension() << " for a buffer of rank "
+                          << buffer.getRank() << ": " << buffer,
+                      "give one index for each dimension of the buffer");
+  Type element = buffer.getElementType();
+  if (!element.isSignlessInteger(8) && !element.isSignlessInteger(16) &&
+      !element.isSignlessInteger(32) && !element.isSignlessInteger(64))
+    return diag::help(diag::error(*this, Id::BadCaptureType)
+                          << "a buffer of " << element << " has no extrema",
+                      "use i8, i16, i32 or i64");
   return success();
 }

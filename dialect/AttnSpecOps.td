@@ -174,6 +174,40 @@ def Attn_SearchOp : Attn_Op<"search", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Attn_ExtremaOp : Attn_Op<"extrema", [Pure]> {
+  let summary = "the least and the greatest of a buffer's elements in a range";
+  let description = [{
+    Of the elements whose index along `dimension` lies between that of `indices`
+    and `last`; all indices are clamped as in `attn.load`. Elements are signed
+    integers of 8 to 64 bits, of which the low 32 count. A range of more than
+    1024 elements is not read: the result is then the ends of the type. What an
+    empty range gives is not said. Made by mask analysis, in `classify` and
+    `bounds` regions; the kernel reads the elements when it comes to them.
+
+    ```mlir
+    %least, %greatest = attn.extrema %classes[%b, %jlo] to %jhi along 1 : tensor<?x?xi32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$buffer, Variadic<I32>:$indices,
+                       I32:$last, I64Attr:$dimension);
+  let results = (outs I32:$least, I32:$greatest);
+  let assemblyFormat = [{
+    $buffer `[` $indices `]` `to` $last `along` $dimension attr-dict `:` type($buffer)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// A longer range is not read.
+    static constexpr int64_t maxElements = 1024;
+    unsigned getElementWidth() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getBuffer().getType())
+          .getElementTypeBitWidth();
+    }
+    /// The result for a range that is not read.
+    int64_t getTypeMinimum() { return -(int64_t(1) << (std::min(getElementWidth(), 32u) - 1)); }
+    int64_t getTypeMaximum() { return -1 - getTypeMinimum(); }
+  }];
+}
+
 def Attn_ExtentOp : Attn_Op<"extent", [Pure]> {
   let summary = "an extent of the call";
   let description = [{

@@ -36,12 +36,13 @@ public:
           Value ihi)
       : b(builder), loc(loc), region(builder, loc), intervals(region.intervals),
         key(mask.getBody().front().getArgument(1)) {
-    // The key runs over everything: only what does not depend on it is read
-    // from these facts.
+    // The key runs over everything: only what does not depend on it, and static
+    // bounds, are read from these facts.
     Value zero = intervals.constant(0);
     Value most = intervals.constant(maxLength - 1);
-    region.evaluate(mask, ilo, ihi, zero, most);
     findDependents(mask.getBody().front());
+    region.leaveUnread(&dependents);
+    region.evaluate(mask, ilo, ihi, zero, most);
   }
 
   /// The range of `predicate`, or of its negation.
@@ -64,10 +65,12 @@ public:
         if (std::optional<int64_t> constant = getConstant(other))
           return bound(value, *constant != 0 ? !negated : negated);
     if (auto select = dyn_cast<arith::SelectOp>(op)) {
-      KeyRange chosen = intersect(bound(select.getCondition(), false),
-                                  bound(select.getTrueValue(), negated));
-      KeyRange other = intersect(bound(select.getCondition(), true),
-                                 bound(select.getFalseValue(), negated));
+      // One after the other: the order in which a call's arguments are made is
+      // the compiler's choice, and the code that is emitted should not be.
+      KeyRange holds = bound(select.getCondition(), false);
+      KeyRange chosen = intersect(holds, bound(select.getTrueValue(), negated));
+      KeyRange fails = bound(select.getCondition(), true);
+      KeyRange other = intersect(fails, bound(select.getFalseValue(), negated));
       return hull(chosen, other);
     }
     return {};
@@ -145,9 +148,10 @@ private:
       return solve(value, Side::AtLeast, plus(limit, 1));
     case CmpIPredicate::sge:
       return solve(value, Side::AtLeast, limit);
-    case CmpIPredicate::eq:
-      return intersect(solve(value, Side::AtLeast, limit),
-                       solve(value, Side::AtMost, limit));
+    case CmpIPredicate::eq: {
+      KeyRange above = solve(value, Side::AtLeast, limit);
+      return intersect(above, solve(value, Side::AtMost, limit));
+    }
     default:
       return {};
     }
@@ -244,8 +248,9 @@ private:
     if (side == Side::AtLeast ||
         intervals.asRange(region.get(x)).smin == INT32_MIN)
       return {};
-    return intersect(solve(x, Side::AtMost, limit),
-                     solve(x, Side::AtLeast, intervals.sub(exact(0), limit)));
+    KeyRange below = solve(x, Side::AtMost, limit);
+    Interval negative = intervals.sub(exact(0), limit);
+    return intersect(below, solve(x, Side::AtLeast, negative));
   }
 
   /// An element of a sorted buffer: the indices at which it is at most (at

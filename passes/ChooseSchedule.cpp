@@ -6,6 +6,8 @@
 #include "passes/Passes.h"
 #include "passes/ScheduleModel.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::passes;
@@ -41,21 +43,28 @@ LogicalResult applyOverrides(attn::KernelOp kernel, ArrayRef<std::string> texts,
             .Case("persistent", &Schedule::persistent)
             .Case("dynamic_order", &Schedule::dynamicOrder)
             .Case("one_loop", &Schedule::oneLoop)
+            .Case("poly_exp2", &Schedule::polyExp2)
             .Default(nullptr);
     if (!field)
       return rejectField(kernel, override,
                          "tile_m, tile_n, warps, stages, micro_m, micro_n, "
                          "ping_pong, one_loop; on sm_90a also consumers, "
                          "query_buffers, producer_registers, "
-                         "consumer_registers, persistent, dynamic_order");
+                         "consumer_registers, persistent, dynamic_order, "
+                         "poly_exp2");
     bool isSwitch =
         field == &Schedule::pingPong || field == &Schedule::persistent ||
         field == &Schedule::dynamicOrder || field == &Schedule::oneLoop;
-    int64_t value = 0, lowest = isSwitch ? 0 : 1, highest = isSwitch ? 1 : 4096;
+    int64_t value = 0, lowest = 1, highest = 4096;
+    if (isSwitch || field == &Schedule::polyExp2)
+      lowest = 0, highest = isSwitch ? 1 : 16;
     if (override.value.getAsInteger(10, value) || value < lowest ||
         value > highest)
       return rejectValue(kernel, override,
-                         isSwitch ? "0 or 1" : "an integer from 1 to 4096");
+                         isSwitch ? std::string("0 or 1")
+                                  : llvm::formatv("an integer from {0} to {1}",
+                                                  lowest, highest)
+                                        .str());
     schedule.*field = value;
   }
   return success();
@@ -130,7 +139,7 @@ struct ChooseSchedule : qm::passes::impl::ChooseScheduleBase<ChooseSchedule> {
         schedule.warps, schedule.stages, schedule.microM, schedule.microN,
         schedule.consumers, schedule.queryBuffers, schedule.producerRegisters,
         schedule.consumerRegisters, schedule.pingPong, schedule.persistent,
-        schedule.dynamicOrder, schedule.oneLoop));
+        schedule.dynamicOrder, schedule.oneLoop, schedule.polyExp2));
     TileResolver(schedule).run(kernel);
   }
 

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <cmath>
 #include <numbers>
@@ -22,6 +23,9 @@ namespace {
 /// Exponent scales outside this range could leave f32's normal numbers; such
 /// factors stay in the chain.
 constexpr double smallestScale = 1e-30, largestScale = 1e30;
+/// Factors that other terms of a score are divided by lie in this range: they
+/// stay far from the ends of f32.
+constexpr double smallestShared = 0x1p-16, largestShared = 0x1p16;
 
 /// Puts the body of `first` in front of the body of `second`, which reads it.
 void merge(attn::MapOp first, attn::MapOp second) {
@@ -43,28 +47,126 @@ void merge(attn::MapOp first, attn::MapOp second) {
   first.erase();
 }
 
-/// Takes a positive constant factor off the end of the chain; 1 if there is
-/// none.
+/// A value times a constant.
+struct Scaled {
+  Value value;
+  double factor;
+
+  static std::optional<Scaled> match(Value product) {
+    auto op = product.getDefiningOp<arith::MulFOp>();
+    FloatAttr constant;
+    if (op && matchPattern(op.getRhs(), m_Constant(&constant)))
+      return Scaled{op.getLhs(), constant.getValueAsDouble()};
+    if (op && matchPattern(op.getLhs(), m_Constant(&constant)))
+      return Scaled{op.getRhs(), constant.getValueAsDouble()};
+    return std::nullopt;
+  }
+};
+
+/// What depends on one of `arguments` among the values of `body`.
+llvm::DenseSet<Value> dependents(Block &body, ValueRange arguments) {
+  llvm::DenseSet<Value> found(arguments.begin(), arguments.end());
+  for (Operation &op : body)
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value operand) { return found.contains(operand); }))
+      found.insert_range(op.getResults());
+  return found;
+}
+
+/// Takes the factor of the score out of a sum: scale s + t becomes
+/// scale (s + t / scale). The term is one multiply-add either way, and the
+/// factor can leave the chain; where a term is a product with what is the same
+/// for all elements, that is divided.
+class CommonFactor {
+public:
+  explicit CommonFactor(Block &body)
+      : body(body), fromScore(dependents(body, body.getArgument(0))),
+        fromElement(dependents(body, body.getArguments())) {}
+
+  /// The factor of a term of `sum` that depends on the score, or nothing.
+  std::optional<double> find(Value sum) const {
+    if (!isSum(sum)) {
+      std::optional<Scaled> scaled = Scaled::match(sum);
+      return scaled && fromScore.contains(scaled->value)
+                 ? std::optional(scaled->factor)
+                 : std::nullopt;
+    }
+    Operation *op = sum.getDefiningOp();
+    std::optional<double> found = find(op->getOperand(0));
+    return found ? found : find(op->getOperand(1));
+  }
+
+  /// `sum` divided by `factor`, term by term.
+  Value takeOut(OpBuilder &b, Value sum, double factor) const {
+    if (isSum(sum)) {
+      for (OpOperand &operand : sum.getDefiningOp()->getOpOperands())
+        operand.set(takeOut(b, operand.get(), factor));
+      return sum;
+    }
+    std::optional<Scaled> scaled = Scaled::match(sum);
+    if (scaled && scaled->factor == factor)
+      return scaled->value;
+    return multiply(b, sum, 1 / factor);
+  }
+
+  /// What is added up to a score, and used nowhere else.
+  static bool isSum(Value value) {
+    return value.hasOneUse() && value.getType().isF32() &&
+           isa_and_present<arith::AddFOp, arith::SubFOp>(value.getDefiningOp());
+  }
+
+private:
+  Value multiply(OpBuilder &b, Value value, double factor) const {
+    if (auto product = value.getDefiningOp<arith::MulFOp>();
+        product && product->hasOneUse())
+      for (OpOperand &operand : product->getOpOperands())
+        if (!fromElement.contains(operand.get())) {
+          operand.set(multiply(b, operand.get(), factor));
+          return value;
+        }
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == &body)
+      b.setInsertionPointAfter(op);
+    else
+      b.setInsertionPointToStart(&body);
+    Value constant = arith::ConstantOp::create(
+        b, value.getLoc(), b.getF32FloatAttr(float(factor)));
+    return arith::MulFOp::create(b, value.getLoc(), value, constant);
+  }
+
+  Block &body;
+  llvm::DenseSet<Value> fromScore, fromElement;
+};
+
+/// Takes a positive constant factor off the end of the chain, out of a sum if
+/// it is the score's there; 1 if there is none.
 double takeFactor(attn::MapOp map) {
   double taken = 1;
-  Operation *yield = map.getBody().front().getTerminator();
-  while (auto product = yield->getOperand(0).getDefiningOp<arith::MulFOp>()) {
-    FloatAttr constant;
-    Value rest;
-    if (matchPattern(product.getRhs(), m_Constant(&constant)))
-      rest = product.getLhs();
-    else if (matchPattern(product.getLhs(), m_Constant(&constant)))
-      rest = product.getRhs();
-    else
-      break;
-    double factor = constant.getValueAsDouble();
+  Block &body = map.getBody().front();
+  OpOperand &yielded = body.getTerminator()->getOpOperand(0);
+  auto fits = [&](double factor) {
     double scale = taken * factor * std::numbers::log2e;
-    if (!(scale >= smallestScale && scale <= largestScale))
-      break;
-    taken *= factor;
-    yield->setOperand(0, rest);
-    if (product.use_empty())
-      product.erase();
+    return scale >= smallestScale && scale <= largestScale;
+  };
+  while (std::optional<Scaled> scaled = Scaled::match(yielded.get())) {
+    if (!fits(scaled->factor))
+      return taken;
+    taken *= scaled->factor;
+    Operation *product = yielded.get().getDefiningOp();
+    yielded.set(scaled->value);
+    if (product->use_empty())
+      product->erase();
+  }
+  CommonFactor common(body);
+  std::optional<double> factor = common.find(yielded.get());
+  if (CommonFactor::isSum(yielded.get()) && factor && fits(*factor) &&
+      *factor >= smallestShared && *factor <= largestShared) {
+    OpBuilder b(map.getContext());
+    yielded.set(common.takeOut(b, yielded.get(), *factor));
+    taken *= *factor;
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
   }
   return taken;
 }

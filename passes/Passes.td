@@ -125,8 +125,9 @@ def FuseModifiers : Pass<"qm-fuse-modifiers", "::qm::attn::KernelOp"> {
   let description = [{
     Merges consecutive `attn.map` operations into one, moves a positive constant
     factor at the end of the chain into the exponent's scale together with
-    log2 e, and drops a chain that is empty after that. NUMERICS: the exponent
-    is base 2 from here on.
+    log2 e, and drops a chain that is empty after that. The score's factor in a
+    sum leaves it too: `scale s + t` becomes `s + t / scale`. NUMERICS: the
+    exponent is base 2 from here on.
 
     Before:
     ```mlir
@@ -140,6 +141,41 @@ def FuseModifiers : Pass<"qm-fuse-modifiers", "::qm::attn::KernelOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"numFused", "fused", "maps merged or absorbed">];
+}
+
+def BoundScores : Pass<"qm-bound-scores", "::qm::attn::KernelOp"> {
+  let summary = "fused to fused: how large scores can become";
+  let description = [{
+    Follows the floats of the score function as ranges. Where tanh or a clamp
+    keeps scores in [-b, b] whatever the products are, the softmax says so: a
+    machine may then leave the running maximum out, because no exponential can
+    overflow.
+
+    Before:
+    ```mlir
+    %x = attn.map %s at [%i0, %j0] (%e, %i, %j) { ... %t = math.tanh %u : f32 ... attn.yield %t }
+    %m, %l, %p, %alpha = attn.online_softmax %x, ... exp2_scale(43.28)
+    ```
+    After:
+    ```mlir
+    %m, %l, %p, %alpha = attn.online_softmax %x, ... exp2_scale(43.28) bound(1.0)
+    ```
+  }];
+  let statistics = [Statistic<"numBounded", "bounded", "softmaxes of bounded scores">];
+}
+
+def ReduceDivision : Pass<"qm-reduce-division", "::qm::attn::KernelOp"> {
+  let summary = "fused to fused: division by powers of two as shifts";
+  let description = [{
+    Floor division by 2^n is an arithmetic shift, and what it leaves a bit mask,
+    for negative numbers as well. Later passes see at a glance which indices
+    share a quotient.
+
+    Before: `%q = arith.floordivsi %j, %c128 : i32`. After:
+    `%q = arith.shrsi %j, %c7 : i32`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numReduced", "reduced", "operations replaced">];
 }
 
 def GuardDivision : Pass<"qm-guard-division", "::qm::attn::KernelOp"> {

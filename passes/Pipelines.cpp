@@ -63,6 +63,8 @@ void qm::passes::buildPipeline(OpPassManager &manager, Level from, Level to,
   }
   if (runs(Level::Fused)) {
     manager.addNestedPass<attn::KernelOp>(createFuseModifiers());
+    manager.addNestedPass<attn::KernelOp>(createBoundScores());
+    manager.addNestedPass<attn::KernelOp>(createReduceDivision());
     manager.addNestedPass<attn::KernelOp>(createGuardDivision());
   }
   if (runs(Level::Typed)) {

@@ -4,6 +4,8 @@
 #include "dialect/AttnOps.h"
 #include "passes/Interval.h"
 
+#include "mlir/IR/IRMapping.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -31,6 +33,12 @@ public:
   /// What is known of a value of the region, or of one from outside.
   Interval get(mlir::Value value);
 
+  /// Values whose range may be all there is: a buffer's elements are not looked
+  /// for at such an index.
+  void leaveUnread(const llvm::DenseSet<mlir::Value> *indices) {
+    unread = indices;
+  }
+
   /// Operations that no rule covers.
   unsigned unknownOperations() const { return unknown; }
 
@@ -39,6 +47,10 @@ public:
 private:
   Interval liftOperation(mlir::Operation &op);
   Interval liftLoad(attn::LoadOp op);
+  Interval liftNeighbours(mlir::Value first, mlir::Value second,
+                          Interval indices);
+  Interval liftExtrema(attn::LoadOp op, mlir::IRMapping &firsts,
+                       unsigned dimension, Interval indices);
   bool isStep(mlir::Operation &op);
   std::optional<Interval> liftExact(mlir::Operation &op);
   Interval liftByRule(mlir::Operation &op);
@@ -51,6 +63,7 @@ private:
   mlir::OpBuilder &builder;
   llvm::DenseMap<mlir::Value, Interval> facts;
   llvm::DenseSet<mlir::Value> steps; ///< keep their value over runs of indices
+  const llvm::DenseSet<mlir::Value> *unread = nullptr;
   unsigned unknown = 0;
 };
 

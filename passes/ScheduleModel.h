@@ -13,7 +13,8 @@ struct Schedule {
   // Hopper only, except pingPong; see passes/HopperSchedule.h.
   int64_t consumers = 0, queryBuffers = 0, producerRegisters = 0,
           consumerRegisters = 0, pingPong = 0, persistent = 0, dynamicOrder = 0;
-  int64_t oneLoop = 0; ///< mma.sync: full and masked blocks share code
+  int64_t oneLoop = 0;  ///< mma.sync: full and masked blocks share code
+  int64_t polyExp2 = 0; ///< Hopper: exponentials of 16 that are a polynomial
 };
 
 /// What a schedule needs of an NVIDIA multiprocessor, before ptxas has its say.

@@ -152,6 +152,12 @@ private:
         builder, loc, function.getSymNameAttr(), builder.getStrArrayAttr(names),
         builder.getI64IntegerAttr(normalize->getNumResults()),
         normalize.getRowMaxAttr(), attn::PrecisionAttr(), attn::ScheduleAttr());
+    SmallVector<NamedAttribute> follows;
+    for (unsigned index = 3; index < function.getNumArguments(); ++index)
+      if (Attribute list = function.getArgAttr(index, "attn.follows"))
+        follows.emplace_back(builder.getStringAttr(names[index]), list);
+    if (!follows.empty())
+      kernel->setAttr("attn.follows", builder.getDictionaryAttr(follows));
     Block &block = kernel.getBody().emplaceBlock();
     block.addArguments(types, locs);
     captures.map(function.getArguments(),
@@ -195,7 +201,8 @@ private:
       scores = maskScores(scores, column);
     auto softmax = attn::OnlineSoftmaxOp::create(
         builder, loc, max.getType(), sum.getType(), scores.getType(),
-        max.getType(), scores, max, sum, /*exp2_scale=*/FloatAttr());
+        max.getType(), scores, max, sum, /*exp2_scale=*/FloatAttr(),
+        /*bound=*/FloatAttr());
     Value vTile = loadTile(v, kvHead, column);
     Value next =
         attn::AccumulateOp::create(builder, loc, acc.getType(), softmax.getP(),

@@ -3,6 +3,8 @@
 #include "qmc/Console.h"
 #include "qmc/RandomData.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 #include <utility>
 
 using namespace mlir;
@@ -14,6 +16,17 @@ using reference::TensorView;
 
 CallDataBuilder::Indexed CallDataBuilder::howIndexed(BlockArgument buffer,
                                                      unsigned dimension) {
+  // What the spec declares, else what the first gather says.
+  if (auto follows = spec.getArgAttrOfType<ArrayAttr>(buffer.getArgNumber(),
+                                                      "attn.follows");
+      follows && dimension < follows.size())
+    if (auto name = dyn_cast<StringAttr>(follows[dimension]);
+        name && !name.empty())
+      return llvm::StringSwitch<Indexed>(name)
+          .Case("batch", Indexed::Batch)
+          .Case("query", Indexed::Row)
+          .Case("key", Indexed::Key)
+          .Default(Indexed::Unknown);
   for (Operation *user : buffer.getUsers()) {
     auto load = dyn_cast<attn::LoadOp>(user);
     if (!load)

@@ -28,6 +28,7 @@ Schedule qm::driver::getSchedule(attn::KernelOp kernel) {
   schedule.persistent = attribute.getPersistent();
   schedule.dynamicOrder = attribute.getDynamicOrder();
   schedule.oneLoop = attribute.getOneLoop();
+  schedule.polyExp2 = attribute.getPolyExp2();
   return schedule;
 }
 
@@ -141,6 +142,9 @@ private:
             schedule.persistent ? "CTAs a multiprocessor run tile after tile "
                                   "without draining the pipeline"
                                 : "one CTA a tile");
+    if (schedule.polyExp2)
+      because("poly_exp2", schedule.polyExp2,
+              "of 16 exponentials, to relieve the special-function unit");
   }
 
   attn::KernelOp kernel;

@@ -40,11 +40,16 @@ constexpr int roleCount = 12;
 /// "q", "lse" and so on, as in manifests.
 const char *roleName(Role role);
 
+/// The extent of a call that a buffer's dimension has; else it is 1, and every
+/// index reads the only element.
+enum class Follows : uint8_t { Nothing, Batch, Query, Key };
+
 struct Argument {
   std::string name;
   Role role;
   DataType dtype;
   std::vector<int64_t> shape; ///< -1: a run-time extent; empty for a scalar
+  std::vector<Follows> follows = {}; ///< for each dimension; empty: nothing
 
   bool isScalar() const { return role == Role::Scalar; }
   bool isOutput() const { return role == Role::O || isStatistic(); }

@@ -29,6 +29,26 @@ bool readShape(ManifestReader &reader, const JsonValue &value,
   return true;
 }
 
+// In the order of Follows.
+constexpr const char *followsNames[] = {"", "batch", "query", "key"};
+
+bool readFollows(ManifestReader &reader, const JsonValue &value,
+                 Argument &argument) {
+  bool valid = value.isArray() && value.items.size() == argument.shape.size() &&
+               argument.role == Role::Buffer;
+  for (size_t i = 0; valid && i < value.items.size(); ++i) {
+    auto known = std::find(std::begin(followsNames), std::end(followsNames),
+                           value.items[i].isText() ? value.items[i].text : "?");
+    valid = known != std::end(followsNames);
+    if (valid)
+      argument.follows.push_back(
+          static_cast<Follows>(known - std::begin(followsNames)));
+  }
+  return valid || reader.invalid("'follows' of argument '" + argument.name +
+                                 "' must name batch, query, key or nothing for "
+                                 "each dimension of a buffer");
+}
+
 bool readArgument(ManifestReader &reader, const JsonValue &value,
                   Argument &argument) {
   if (!value.isObject())
@@ -57,7 +77,10 @@ bool readArgument(ManifestReader &reader, const JsonValue &value,
     return true;
   }
   const JsonValue *shape = reader.field(value, "shape");
-  return shape && readShape(reader, *shape, argument.shape);
+  if (!shape || !readShape(reader, *shape, argument.shape))
+    return false;
+  const JsonValue *follows = value.find("follows");
+  return !follows || readFollows(reader, *follows, argument);
 }
 
 /// q, k, v and o have rank 4 and agree in their static extents; statistics have

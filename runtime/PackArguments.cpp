@@ -52,6 +52,32 @@ public:
       emptyBuffer = view.name();
   }
 
+  /// Extents of a buffer that are those of the call, or 1.
+  int checkFollowed(const View &view) const {
+    const Argument &argument = *view.argument;
+    const int64_t *q = extents(Role::Q), *k = extents(Role::K);
+    const int64_t *starts = extents(Role::CuQ);
+    const struct {
+      const char *name;
+      int64_t extent;
+    } followed[] = {
+        {"", 0},
+        {starts ? "sequences" : "batch entries", starts ? starts[0] - 1 : q[0]},
+        {"queries", q[2]},
+        {"keys", k[2]}};
+    for (size_t i = 0; i < argument.follows.size(); ++i) {
+      auto [what, extent] = followed[static_cast<int>(argument.follows[i])];
+      if (argument.follows[i] != Follows::Nothing &&
+          view.extents[i] != extent && view.extents[i] != 1)
+        return fail(QM_ERROR_TENSOR_SHAPE,
+                    "extent %d of buffer '%s' is %lld, but the call has %lld "
+                    "%s\nhelp: pass one element for each, or one for all",
+                    static_cast<int>(i), view.name(), ll(view.extents[i]),
+                    ll(extent), what);
+    }
+    return QM_OK;
+  }
+
   const int64_t *extents(Role role) const {
     return extentsOf[static_cast<int>(role)];
   }
@@ -219,6 +245,14 @@ int qm::runtime::packArguments(const Signature &signature,
   }
   if (int status = relations.check())
     return status;
+  slot = packed.slots;
+  for (size_t i = 0; i < count; ++i) {
+    const Argument &argument = signature.arguments[i];
+    View view{&argument, values[i].as.tensor, slot + 1, nullptr};
+    if (int status = relations.checkFollowed(view))
+      return status;
+    slot += argument.slots();
+  }
   const int64_t *q = relations.extents(Role::Q);
   packed.batch = q[0];
   packed.queryHeads = q[1];

@@ -96,8 +96,8 @@ public:
                ": tensor<?xi32> {attn.name = \"" + lengths + "\"}";
     for (const FunctionArgument &argument : trace.arguments)
       out += ",\n    " + valueName(argument) + ": " + typeOf(argument) +
-             " {attn.name = \"" + argument.name + "\"}" +
-             location(argument.where);
+             " {attn.name = \"" + argument.name + "\"" + followsText(argument) +
+             "}" + location(argument.where);
     out += ")\n    -> (" + results + ") {\n";
     out += "  " + values + " = attn.attention q(%q) k(%k) v(%v)";
     if (trace.lengths.value != Lengths::Whole)
@@ -142,6 +142,34 @@ private:
     default:
       return "?";
     }
+  }
+
+  /// The extent of a call that a dimension is declared as, or "". In packed
+  /// calls rows and keys count from the start of a sequence, and a buffer has
+  /// as many as the longest needs.
+  const char *followed(const Dimension &dimension) const {
+    bool packed = trace.lengths.value == Lengths::Packed;
+    switch (dimension.source) {
+    case Dimension::BatchSize:
+      return "batch";
+    case Dimension::QueryLength:
+      return packed ? "" : "query";
+    case Dimension::KeyLength:
+      return packed ? "" : "key";
+    default:
+      return "";
+    }
+  }
+
+  std::string followsText(const FunctionArgument &argument) const {
+    std::string list;
+    bool any = false;
+    for (const Dimension &dimension : argument.dimensions) {
+      any |= *followed(dimension) != 0;
+      list += (list.empty() ? "\"" : ", \"") +
+              std::string(followed(dimension)) + "\"";
+    }
+    return any ? ", attn.follows = [" + list + "]" : "";
   }
 
   std::string typeOf(const FunctionArgument &argument) const {

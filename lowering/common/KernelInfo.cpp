@@ -28,6 +28,24 @@ static std::string roleOf(attn::KernelOp kernel, unsigned index, Type type) {
   return isa<RankedTensorType>(type) ? "buffer" : "scalar";
 }
 
+/// What the caller declared of a buffer's extents (attn.follows); a list that
+/// does not fit the buffer says nothing.
+static std::vector<std::string> followsOf(attn::KernelOp kernel, StringRef name,
+                                          RankedTensorType type) {
+  auto all = kernel->getAttrOfType<DictionaryAttr>("attn.follows");
+  auto list = all ? all.getAs<ArrayAttr>(name) : ArrayAttr();
+  std::vector<std::string> result;
+  if (!list || int64_t(list.size()) != type.getRank())
+    return result;
+  for (Attribute entry : list) {
+    auto text = dyn_cast<StringAttr>(entry);
+    bool known =
+        text && llvm::is_contained({"batch", "query", "key"}, text.getValue());
+    result.push_back(known ? text.str() : "");
+  }
+  return result;
+}
+
 /// How a matrix unit multiplies operands of 32 bits; nothing where none does.
 static std::optional<StringRef> wideProducts(attn::KernelOp kernel) {
   if (!kernel.getPrecisionAttr())
@@ -75,6 +93,7 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
       argument.dtype = dtypeName(tensor.getElementType());
       for (int64_t extent : tensor.getShape())
         argument.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
+      argument.follows = followsOf(kernel, argument.name, tensor);
     } else {
       argument.dtype = dtypeName(value.getType());
     }
@@ -114,6 +133,8 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
       info.schedule["consumer_registers"] = schedule.getConsumerRegisters();
       info.schedule["persistent"] = schedule.getPersistent();
       info.schedule["dynamic_order"] = schedule.getDynamicOrder();
+      if (schedule.getPolyExp2())
+        info.schedule["poly_exp2"] = schedule.getPolyExp2();
       info.tileCounters = schedule.getDynamicOrder() ? tileCounterCount : 0;
     }
   }
@@ -149,13 +170,16 @@ int64_t KernelInfo::countTiles(ArrayRef<int64_t> slots) const {
 
 llvm::json::Object KernelInfo::toJson() const {
   llvm::json::Array args;
-  for (const ArgumentInfo &argument : arguments)
-    args.push_back(
-        llvm::json::Object{{"name", argument.name},
-                           {"kind", argument.tensor ? "tensor" : "scalar"},
-                           {"dtype", argument.dtype},
-                           {"shape", llvm::json::Array(argument.shape)},
-                           {"role", argument.role}});
+  for (const ArgumentInfo &argument : arguments) {
+    llvm::json::Object entry{{"name", argument.name},
+                             {"kind", argument.tensor ? "tensor" : "scalar"},
+                             {"dtype", argument.dtype},
+                             {"shape", llvm::json::Array(argument.shape)},
+                             {"role", argument.role}};
+    if (!argument.follows.empty())
+      entry["follows"] = llvm::json::Array(argument.follows);
+    args.push_back(std::move(entry));
+  }
   llvm::json::Object json{{"name", name},
                           {"target", target},
                           {"entry", name},

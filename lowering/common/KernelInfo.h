@@ -19,6 +19,9 @@ struct ArgumentInfo {
   std::string role;
   std::string dtype;          ///< f16, bf16, f32, f64, i8, i16, i32, i64
   std::vector<int64_t> shape; ///< -1: known at run time; empty for a scalar
+  /// Of a buffer, for each dimension: the extent of the call, "batch", "query"
+  /// or "key", that it has (or 1), "" where it has one of its own. Empty: none.
+  std::vector<std::string> follows;
   bool tensor = false;
   unsigned slot = 0; ///< first slot: pointer, or the scalar's value
 

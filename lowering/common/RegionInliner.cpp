@@ -68,6 +68,12 @@ qm::lowering::inlineRegion(OpBuilder &builder, Region &region,
           search.getResult(),
           environment.search(builder, search, lookup(search.getIndices()),
                              mapping.lookupOrDefault(search.getValue())));
+    } else if (auto extrema = dyn_cast<attn::ExtremaOp>(op)) {
+      auto [least, greatest] =
+          environment.extrema(builder, extrema, lookup(extrema.getIndices()),
+                              mapping.lookupOrDefault(extrema.getLast()));
+      mapping.map(extrema.getLeast(), least);
+      mapping.map(extrema.getGreatest(), greatest);
     } else if (op.hasTrait<OpTrait::ConstantLike>()) {
       mapping.map(op.getResult(0), builder.clone(op)->getResult(0));
     } else {

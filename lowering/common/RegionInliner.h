@@ -25,6 +25,12 @@ struct RegionEnvironment {
                             llvm::ArrayRef<mlir::Value> indices,
                             mlir::Value value)>
       search;
+  /// The least and the greatest element between `indices` and `last`; all i32.
+  /// The callback clamps the indices.
+  std::function<std::pair<mlir::Value, mlir::Value>(
+      mlir::OpBuilder &, attn::ExtremaOp, llvm::ArrayRef<mlir::Value> indices,
+      mlir::Value last)>
+      extrema;
 };
 
 /// Clones the operations of `region` at the builder's insertion point, its

@@ -3,6 +3,8 @@
 #include "lowering/cpu/KernelEmitter.h"
 
 #include "dialect/Diagnostics.h"
+#include "lowering/common/KeyCondition.h"
+#include "lowering/cpu/Extrema.h"
 #include "lowering/cpu/SearchSorted.h"
 #include "lowering/cpu/TileOrder.h"
 
@@ -19,7 +21,8 @@ KernelEmitter::KernelEmitter(attn::KernelOp kernel,
     : kernel(kernel), schedule(kernel.getScheduleAttr()), target(target),
       b(kernel.getLoc(), OpBuilder(kernel), target.vectorBytes / 4),
       vectors(schedule.getMicroM() / b.lanes()),
-      longestFirst(!kernel.getKeyBlocks().getClassify().empty()) {
+      longestFirst(!kernel.getKeyBlocks().getClassify().empty()),
+      paddingCondition(lowering::conditionOnKeys(kernel.getKeyBlocks())) {
   environment.load = [this](OpBuilder &, attn::LoadOp load,
                             ArrayRef<Value> indices) {
     return emitCapturedLoad(b, slots->tensor(load.getBuffer()), indices);
@@ -31,6 +34,11 @@ KernelEmitter::KernelEmitter(attn::KernelOp kernel,
                               ArrayRef<Value> indices, Value value) {
     return emitSearch(b, search, slots->tensor(search.getBuffer()), indices,
                       value);
+  };
+  environment.extrema = [this](OpBuilder &, attn::ExtremaOp extrema,
+                               ArrayRef<Value> indices, Value last) {
+    return emitExtrema(b, extrema, slots->tensor(extrema.getBuffer()), indices,
+                       last);
   };
 }
 

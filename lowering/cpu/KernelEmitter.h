@@ -72,6 +72,7 @@ private:
   mlir::LogicalResult emitStrip(attn::KeyBlocksOp loop, mlir::Value scores);
   bool isPerBlock(mlir::Operation &op) const;
   mlir::LogicalResult emitPerBlock(mlir::Operation &op);
+  void clearPadding(mlir::Value valueRows, int64_t columns);
   mlir::LogicalResult emitPerStrip(mlir::Operation &op);
   mlir::LogicalResult emitSoftmax(attn::OnlineSoftmaxOp op);
   mlir::LogicalResult emitYield(attn::KeyBlocksOp loop);
@@ -97,6 +98,8 @@ private:
   std::optional<ArgumentSlots> slots;
   std::optional<Scratch> scratch;
   lowering::RegionEnvironment environment;
+  /// Which keys are none that is padding; null: all.
+  std::unique_ptr<mlir::Region> paddingCondition;
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Tile> tiles;
   TileRows rows;

@@ -196,11 +196,14 @@ LogicalResult KernelEmitter::emitPerBlock(Operation &op) {
     ScalarRows memory{source.rowAddress(b, batch, head, row),
                       source.rowStride()};
     KeyTile tile{memory, source.elementType, columns};
-    if (!source.elementType.isF32()) {
+    bool hasPadding = paddingCondition && load.getSource() == kernel.getV();
+    if (!source.elementType.isF32() || hasPadding) {
       Value copy = scratch->allocate(b, schedule.getTileN() * columns);
       emitConvertKeys(b, memory, source.elementType, source.elementType,
                       blockKeys, columns, copy);
       tile.rows = {copy, b.i64(columns)};
+      if (hasPadding)
+        clearPadding(copy, columns);
     }
     tiles[load.getTile()] = tile;
     return success();
@@ -216,6 +219,28 @@ LogicalResult KernelEmitter::emitPerBlock(Operation &op) {
   }
   tiles[cast.getResult()] = tile;
   return success();
+}
+
+/// Zeros in the rows of values that are padding: what they hold, NaN perhaps,
+/// would meet probabilities of 0.
+void KernelEmitter::clearPadding(Value valueRows, int64_t columns) {
+  Type f32 = b.getF32Type();
+  b.loop(b.i64(0), blockKeys, 1, [&](Value row) {
+    Value isUsed = lowering::inlineRegion(b, *paddingCondition,
+                                          b.toI32(b.add(firstKey, row)),
+                                          scalars, environment)
+                       .front();
+    Value isPadding = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::eq, isUsed,
+        arith::ConstantIntOp::create(b, b.getI1Type(), 0));
+    b.when(isPadding, [&] {
+      Value first = b.address(valueRows, f32, b.mul(row, b.i64(columns)));
+      Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0.0f));
+      b.loop(b.i64(0), b.i64(columns), 1, [&](Value column) {
+        b.storeScalar(zero, b.address(first, f32, column));
+      });
+    });
+  });
 }
 
 LogicalResult KernelEmitter::emitPerStrip(Operation &op) {

@@ -198,6 +198,10 @@ Value nvvm::loadGlobalConstant(LocBuilder &b, Type type, Value global) {
   return load;
 }
 
+Value nvvm::loadGlobalInPlace(LocBuilder &b, Type type, Value global) {
+  return LLVM::LoadOp::create(b, type, globalPointer(b, global));
+}
+
 void nvvm::storeGlobal(LocBuilder &b, Value global, Value value) {
   LLVM::StoreOp::create(b, value, globalPointer(b, global));
 }
@@ -222,6 +226,23 @@ Value nvvm::opaqueMulAdd(LocBuilder &b, Value factor, int64_t constant,
       .ordered()
       .emit()
       .front();
+}
+
+static Value binary(LocBuilder &b, const char *mnemonic, Value lhs, Value rhs) {
+  return PtxAsm(b, llvm::formatv("{0} $0, $1, $2;", mnemonic))
+      .results(1, b.getI32Type())
+      .in(lhs)
+      .in(rhs)
+      .emit()
+      .front();
+}
+
+Value nvvm::shiftLeftClamped(LocBuilder &b, Value value, Value amount) {
+  return binary(b, "shl.b32", value, amount);
+}
+
+Value nvvm::subtractSaturating(LocBuilder &b, Value lhs, Value rhs) {
+  return binary(b, "sub.sat.s32", lhs, rhs);
 }
 
 static Value unary(LocBuilder &b, const char *mnemonic, Value x) {

@@ -67,6 +67,22 @@ Value nvvm::broadcastLane0(LocBuilder &b, Value value) {
       LLVM::ShlOp::create(b, LLVM::ZExtOp::create(b, i64, high), shift));
 }
 
+Value nvvm::broadcastLane(LocBuilder &b, Value value, Value lane) {
+  return NVVM::ShflOp::create(b, value.getType(), constant(b, allLanes), value,
+                              lane, constant(b, 31), NVVM::ShflKind::idx,
+                              UnitAttr());
+}
+
+Value nvvm::warpMin(LocBuilder &b, Value value) {
+  return NVVM::ReduxOp::create(b, value.getType(), value, NVVM::ReduxKind::MIN,
+                               constant(b, allLanes));
+}
+
+Value nvvm::warpMax(LocBuilder &b, Value value) {
+  return NVVM::ReduxOp::create(b, value.getType(), value, NVVM::ReduxKind::MAX,
+                               constant(b, allLanes));
+}
+
 Value nvvm::voteAny(LocBuilder &b, Value predicate) {
   return NVVM::VoteSyncOp::create(b, b.getI1Type(), constant(b, allLanes),
                                   predicate, NVVM::VoteSyncKind::any);

@@ -78,6 +78,11 @@ void storeGlobal2xF32(LocBuilder &b, mlir::Value predicate, mlir::Value global,
 /// (ld.global.nc).
 mlir::Value loadGlobalConstant(LocBuilder &b, mlir::Type type,
                                mlir::Value global);
+/// A load that keeps its place among barriers, of memory that is not written
+/// while the kernel runs either: ptxas delays the other kind until its first
+/// use.
+mlir::Value loadGlobalInPlace(LocBuilder &b, mlir::Type type,
+                              mlir::Value global);
 void storeGlobal(LocBuilder &b, mlir::Value global, mlir::Value value);
 /// lhs + rhs (i32 or i64) that LLVM cannot see through: it makes no induction
 /// variables of its multiples.
@@ -87,6 +92,12 @@ mlir::Value opaqueAdd(LocBuilder &b, mlir::Value lhs, mlir::Value rhs);
 /// loop.
 mlir::Value opaqueMulAdd(LocBuilder &b, mlir::Value factor, int64_t constant,
                          mlir::Value base);
+
+/// value << amount on i32; 0 from 32 on. The amount is not negative.
+mlir::Value shiftLeftClamped(LocBuilder &b, mlir::Value value,
+                             mlir::Value amount);
+/// lhs - rhs on i32, the nearest number where that is none.
+mlir::Value subtractSaturating(LocBuilder &b, mlir::Value lhs, mlir::Value rhs);
 
 // --- Threads ---
 
@@ -107,6 +118,11 @@ void warpBarrier(LocBuilder &b);
 mlir::Value shuffleXor(LocBuilder &b, mlir::Value value, unsigned mask);
 /// i32 or i64 of lane 0: tells ptxas that the value is uniform in the warp.
 mlir::Value broadcastLane0(LocBuilder &b, mlir::Value value);
+/// i32 of lane number `lane` (i32, the same in all lanes).
+mlir::Value broadcastLane(LocBuilder &b, mlir::Value value, mlir::Value lane);
+/// The least and the greatest i32 of the warp's lanes (redux.sync, sm_80).
+mlir::Value warpMin(LocBuilder &b, mlir::Value value);
+mlir::Value warpMax(LocBuilder &b, mlir::Value value);
 mlir::Value voteAny(LocBuilder &b, mlir::Value predicate);
 /// One bit a lane, i32.
 mlir::Value ballot(LocBuilder &b, mlir::Value predicate);

@@ -2,6 +2,7 @@
 #include "lowering/sm80/CopyTiles.h"
 
 #include "lowering/sm80/Layout.h"
+#include "lowering/sm80/PaddingKeys.h"
 
 using namespace mlir;
 using namespace qm;
@@ -27,6 +28,7 @@ TileSource::TileSource(KernelState &state, attn::LoadTileOp load, int64_t rows)
   columns = state.plan.halfColumns(elements);
   realChunks = elements * state.plan.elementBytes() / chunkBytes;
   holdsKeys = isa<attn::KeyBlocksOp>(load->getParentOp());
+  holdsValues = tensor == load->getParentOfType<attn::KernelOp>().getV();
   base =
       state.rowAddress(tensor, load.getBatch(), load.getHead(), {}, holdsKeys);
   if (!state.plan.keepsCopyAddresses)
@@ -102,6 +104,9 @@ TileSource::Target TileSource::Copy::target(unsigned i, Int thread) const {
 }
 
 Value TileSource::Copy::isWhole() const {
+  LocBuilder &b = source->state.b;
+  if (source->holdsValues && source->state.padding)
+    return arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   return (firstRow + source->rows).atMost(source->end());
 }
 
@@ -160,8 +165,13 @@ TileSource::Chunk TileSource::Copy::at(unsigned i) {
   if (walking && i + 1 == size())
     walking->walk = source->advance(global);
   Value exists;
-  if (!hasAllRows)
+  if (!hasAllRows) {
     exists = Int::constant(b, row).lessThan(rowsLeft);
+    if (half == 0 && source->holdsValues && state.padding)
+      isUsed = state.padding->isUsed(b, firstRow + copyRow(thread) + row);
+    if (isUsed)
+      exists = arith::AndIOp::create(b, exists, isUsed);
+  }
   // A chunk that only pads the row to 16 columns is zeros.
   int64_t before = half * (halfRowColumns / 8);
   int64_t real = source->realChunks - before;

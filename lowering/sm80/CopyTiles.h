@@ -84,6 +84,8 @@ public:
     bool hasAllRows = false;
     mlir::Value predicate;
     Int thread, global, rowsLeft, sharedBase;
+    mlir::Value isUsed; ///< the row of the last chunk is no padding; null: it
+                        ///< is not asked
   };
 
 private:
@@ -99,6 +101,7 @@ private:
   int64_t rows, columns; ///< columns of 16 bits
   int64_t realChunks;    ///< of a row; the others are zeros
   bool holdsKeys;        ///< of the loop over key blocks: read up to its bounds
+  bool holdsValues;      ///< zeros where a key is padding
   Int base; ///< i64 address of the sequence's first row; null: in shared memory
   std::optional<int64_t> baseOffset;
   /// The thread's part of every address, where there are registers for it.

@@ -1,9 +1,13 @@
 // Emits element-wise regions, each operation as often as it can differ.
 #include "lowering/sm80/ElementRegion.h"
 
+#include "lowering/sm80/Extrema.h"
 #include "lowering/sm80/SearchSorted.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace qm;
@@ -11,7 +15,8 @@ using namespace qm::sm80;
 
 ElementRegion::ElementRegion(Region &region, Roles roles, Arguments &arguments,
                              const IRMapping &outer, Operation *loop)
-    : body(region.front()), arguments(arguments), outer(outer), loop(loop) {
+    : body(region.front()), arguments(arguments), outer(outer), loop(loop),
+      ranges(body) {
   for (BlockArgument argument : body.getArguments()) {
     unsigned number = argument.getArgNumber();
     dependence[argument] = number == roles.row      ? Row
@@ -60,6 +65,27 @@ unsigned ElementRegion::dependenceOf(Value value) const {
   return inLoop ? Column : Uniform;
 }
 
+/// Whether the range of `op` is of keys, which lanes classify blocks of their
+/// own of. A bounds region has query rows only.
+bool ElementRegion::differsByLane(attn::ExtremaOp op) const {
+  constexpr unsigned firstOfKeys = 2;
+  SmallVector<Value> open(op.getOperands().drop_front());
+  llvm::SmallPtrSet<Value, 16> seen;
+  while (!lanesAgree && !open.empty()) {
+    Value value = open.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (argument.getOwner() == &body &&
+          argument.getArgNumber() >= firstOfKeys)
+        return true;
+    } else if (value.getParentBlock() == &body) {
+      llvm::append_range(open, value.getDefiningOp()->getOperands());
+    }
+  }
+  return false;
+}
+
 void ElementRegion::startBlock() {
   rows.clear();
   columns.clear();
@@ -80,16 +106,25 @@ void ElementRegion::emitUniform(LocBuilder &b) {
 struct ElementRegion::Emission {
   Emission(ElementRegion &region, ValueRange arguments, unsigned row,
            unsigned column, bool splitting)
-      : row(row), column(column), splitting(splitting),
-        maps{&region.uniform, &region.rows[row], &region.columns[column],
-             &own} {
+      : region(region), row(row), column(column), splitting(splitting) {
     own.map(region.body.getArguments(), arguments);
+    // The maps exist from now on: references to them stay valid.
+    (void)region.rows[row];
+    (void)region.columns[column];
   }
 
+  /// Where values of this dependence are.
+  IRMapping &map(unsigned dependence) {
+    return dependence == Uniform  ? region.uniform
+           : dependence == Row    ? region.rows[row]
+           : dependence == Column ? region.columns[column]
+                                  : own;
+  }
+
+  ElementRegion &region;
   unsigned row, column;
   bool splitting;
   IRMapping own;
-  IRMapping *maps[4]; ///< by dependence
   /// Values that are known as a sum and have not been added up.
   llvm::DenseMap<Value, Split> splits;
 };
@@ -113,7 +148,7 @@ Value ElementRegion::lookUp(LocBuilder &b, Emission &element, Value value) {
     element.own.map(value, sum);
     return sum;
   }
-  IRMapping &map = *element.maps[dependenceOf(value)];
+  IRMapping &map = element.map(dependenceOf(value));
   return map.contains(value) ? map.lookup(value) : outer.lookupOrDefault(value);
 }
 
@@ -171,24 +206,98 @@ ElementRegion::splitOperation(LocBuilder &b, Emission &element, Operation &op) {
   return Split{combine(x.element, y.element), combine(x.row, y.row)};
 }
 
-void ElementRegion::emitBody(LocBuilder &b, Emission &element) {
-  auto lookup = [&](Value value) { return lookUp(b, element, value); };
+/// A constant over each of a group's elements: their product neither overflows
+/// nor underflows.
+bool ElementRegion::sharesReciprocal(Operation &op) {
+  auto divide = dyn_cast<arith::DivFOp>(op);
+  if (!divide || !divide.getType().isF32() ||
+      !matchPattern(divide.getLhs(), m_Constant()) ||
+      !bitEnumContainsAny(divide.getFastmath(), arith::FastMathFlags::arcp))
+    return false;
+  constexpr double most = 0x1.1p31;
+  lowering::FloatRange divisor = ranges.of(divide.getRhs());
+  return divisor.low >= 1 / most && divisor.high <= most &&
+         dependenceOf(divide.getResult()) == Element;
+}
+
+bool ElementRegion::sharesReciprocals() {
+  return llvm::any_of(body.without_terminator(),
+                      [&](Operation &op) { return sharesReciprocal(op); });
+}
+
+/// `inverse` is 1 over the product of `factors`; each of them becomes its own.
+static void divideOut(LocBuilder &b, MutableArrayRef<Value> factors,
+                      Value inverse) {
+  auto times = [&](Value x, Value y) -> Value {
+    return x && y ? arith::MulFOp::create(b, x, y).getResult() : x ? x : y;
+  };
+  if (factors.size() == 1) {
+    factors.front() = inverse;
+    return;
+  }
+  auto product = [&](ArrayRef<Value> values) {
+    Value all;
+    for (Value value : values)
+      all = times(all, value);
+    return all;
+  };
+  auto left = factors.take_front(factors.size() / 2),
+       right = factors.drop_front(factors.size() / 2);
+  Value ofLeft = times(inverse, product(right)),
+        ofRight = times(inverse, product(left));
+  divideOut(b, left, ofLeft);
+  divideOut(b, right, ofRight);
+}
+
+/// One reciprocal for all: 1/x = y (1/xy). The unit that takes it is the
+/// scarcest one in a step of attention.
+void ElementRegion::emitShared(LocBuilder &b, MutableArrayRef<Emission> group,
+                               Operation &op) {
+  SmallVector<Value> divisors;
+  for (Emission &element : group)
+    divisors.push_back(lookUp(b, element, op.getOperand(1)));
+  SmallVector<Value> products(divisors);
+  while (products.size() > 1) {
+    SmallVector<Value> pairs;
+    for (unsigned i = 0; i + 1 < products.size(); i += 2)
+      pairs.push_back(
+          arith::MulFOp::create(b, products[i], products[i + 1]).getResult());
+    if (products.size() % 2)
+      pairs.push_back(products.back());
+    products = std::move(pairs);
+  }
+  Value numerator = lookUp(b, group.front(), op.getOperand(0));
+  divideOut(b, divisors,
+            arith::MulFOp::create(b, nvvm::rcpApprox(b, products.front()),
+                                  numerator));
+  for (auto [element, quotient] : llvm::zip(group, divisors))
+    element.own.map(op.getResult(0), quotient);
+}
+
+void ElementRegion::emitBody(LocBuilder &b, MutableArrayRef<Emission> group) {
   for (Operation &op : body.without_terminator()) {
     Value result = op.getResult(0);
-    IRMapping &map = *element.maps[dependenceOf(result)];
-    if (map.contains(result))
-      continue;
-    if (element.splitting)
-      if (std::optional<Split> split = splitOperation(b, element, op)) {
-        element.splits[result] = *split;
-        continue;
-      }
-    if (auto given = loaded.find({&op, {element.row, element.column}});
-        given != loaded.end()) {
-      map.map(result, given->second);
+    if (group.size() > 1 && sharesReciprocal(op)) {
+      emitShared(b, group, op);
       continue;
     }
-    emitOperation(b, op, map, lookup);
+    for (Emission &element : group) {
+      IRMapping &map = element.map(dependenceOf(result));
+      if (map.contains(result))
+        continue;
+      if (element.splitting)
+        if (std::optional<Split> split = splitOperation(b, element, op)) {
+          element.splits[result] = *split;
+          continue;
+        }
+      if (auto given = loaded.find({&op, {element.row, element.column}});
+          given != loaded.end()) {
+        map.map(result, given->second);
+        continue;
+      }
+      emitOperation(b, op, map,
+                    [&](Value value) { return lookUp(b, element, value); });
+    }
   }
 }
 
@@ -201,14 +310,40 @@ SmallVector<Value> ElementRegion::emit(LocBuilder &b, ValueRange values,
       [&](Value value) { return lookUp(b, element, value); });
 }
 
-ElementRegion::Split ElementRegion::emitSplit(LocBuilder &b, ValueRange values,
-                                              unsigned row, unsigned column) {
-  Emission element(*this, values, row, column, /*splitting=*/true);
-  emitBody(b, element);
+void ElementRegion::emitNeeded(LocBuilder &b, Emission &element, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != &body || element.own.contains(value))
+    return;
+  IRMapping &map = element.map(dependenceOf(value));
+  if (map.contains(value))
+    return;
+  for (Value operand : op->getOperands())
+    emitNeeded(b, element, operand);
+  emitOperation(b, *op, map,
+                [&](Value operand) { return lookUp(b, element, operand); });
+}
+
+Value ElementRegion::emitValue(LocBuilder &b, Value value, ValueRange arguments,
+                               unsigned row, unsigned column) {
+  Emission element(*this, arguments, row, column, /*splitting=*/false);
+  emitNeeded(b, element, value);
+  return lookUp(b, element, value);
+}
+
+SmallVector<ElementRegion::Split>
+ElementRegion::emitSplit(LocBuilder &b, ArrayRef<Place> group) {
+  std::vector<Emission> elements;
+  for (const Place &place : group)
+    elements.emplace_back(*this, place.arguments, place.row, place.column,
+                          /*splitting=*/true);
+  emitBody(b, elements);
   Value yielded = body.getTerminator()->getOperand(0);
-  if (auto split = element.splits.find(yielded); split != element.splits.end())
-    return split->second;
-  return {lookUp(b, element, yielded), {}};
+  return llvm::map_to_vector(elements, [&](Emission &element) {
+    auto split = element.splits.find(yielded);
+    return split != element.splits.end()
+               ? split->second
+               : Split{lookUp(b, element, yielded), {}};
+  });
 }
 
 /// bf16 is the upper half of f32: a shift, where the conversion instruction
@@ -237,6 +372,13 @@ void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
       return emitSearch(b, arguments, search,
                         ValueRange(operands).drop_front().drop_back(),
                         operands.back());
+    if (auto extrema = dyn_cast<attn::ExtremaOp>(op)) {
+      auto [least, greatest] = emitExtrema(
+          b, arguments, extrema, ValueRange(operands).drop_front().drop_back(),
+          operands.back(), !differsByLane(extrema));
+      into.map(extrema.getGreatest(), greatest);
+      return least;
+    }
     if (isa<arith::ExtFOp>(op) && operands[0].getType().isBF16() &&
         op.getResult(0).getType().isF32())
       return widenBF16(b, operands[0]);
@@ -267,7 +409,8 @@ void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
 }
 
 std::optional<std::string> qm::sm80::whyUnsupported(Operation &op) {
-  if (isa<attn::LoadOp, attn::ExtentOp, attn::SearchOp, attn::YieldOp>(op) ||
+  if (isa<attn::LoadOp, attn::ExtentOp, attn::SearchOp, attn::ExtremaOp,
+          attn::YieldOp>(op) ||
       op.hasTrait<OpTrait::ConstantLike>())
     return std::nullopt;
   std::string name = op.getName().getStringRef().str();

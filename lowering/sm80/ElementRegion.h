@@ -6,6 +6,7 @@
 // not 64.
 #pragma once
 
+#include "lowering/common/FloatRange.h"
 #include "lowering/sm80/Arguments.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -34,6 +35,11 @@ public:
     columnOffsets = std::move(offsets);
   }
 
+  /// Whether all lanes of a warp emit the region for the same ranges of query
+  /// rows and of keys, and not each for keys of its own (as a classify region
+  /// does by default).
+  void setLanesAgree(bool agree) { lanesAgree = agree; }
+
   /// Emits what depends on neither element, row, column nor block. Call once,
   /// where it dominates every emission.
   void emitUniform(LocBuilder &b);
@@ -50,27 +56,45 @@ public:
   llvm::SmallVector<mlir::Value> emit(LocBuilder &b, mlir::ValueRange arguments,
                                       unsigned row, unsigned column);
 
+  /// One value of the region, and nothing that it does not need.
+  mlir::Value emitValue(LocBuilder &b, mlir::Value value,
+                        mlir::ValueRange arguments, unsigned row,
+                        unsigned column);
+
   /// A float as the sum of a part that differs from element to element and one
   /// that is the same in all of the thread's elements of a row of a block
   /// (null: none).
   struct Split {
     mlir::Value element, row;
   };
-  /// Emits one element of a region that yields one float, and leaves to the
+  /// An element to emit: its arguments and its number in the thread.
+  struct Place {
+    llvm::SmallVector<mlir::Value, 3> arguments;
+    unsigned row, column;
+  };
+  /// Emits elements of a region that yields one float, and leaves to the
   /// caller to add what is the same in the row: whoever takes a row's maximum
-  /// can do that once a row.
-  Split emitSplit(LocBuilder &b, mlir::ValueRange arguments, unsigned row,
-                  unsigned column);
+  /// can do that once a row. Elements of a group share reciprocals.
+  llvm::SmallVector<Split> emitSplit(LocBuilder &b,
+                                     llvm::ArrayRef<Place> group);
+  /// Whether elements of a group share reciprocals. A NaN in one of them is
+  /// then one in all.
+  bool sharesReciprocals();
 
 private:
   enum Dependence : unsigned { Uniform = 0, Row = 1, Column = 2, Element = 3 };
 
   unsigned dependenceOf(mlir::Value value) const;
   std::optional<int64_t> columnStep(mlir::Value value) const;
+  bool differsByLane(attn::ExtremaOp op) const;
   /// The values of one element.
   struct Emission;
   mlir::Value lookUp(LocBuilder &b, Emission &element, mlir::Value value);
-  void emitBody(LocBuilder &b, Emission &element);
+  void emitBody(LocBuilder &b, llvm::MutableArrayRef<Emission> group);
+  bool sharesReciprocal(mlir::Operation &op);
+  void emitShared(LocBuilder &b, llvm::MutableArrayRef<Emission> group,
+                  mlir::Operation &op);
+  void emitNeeded(LocBuilder &b, Emission &element, mlir::Value value);
   std::optional<Split> splitOperation(LocBuilder &b, Emission &element,
                                       mlir::Operation &op);
   void emitOperation(LocBuilder &b, mlir::Operation &op, mlir::IRMapping &into,
@@ -81,6 +105,8 @@ private:
   const mlir::IRMapping &outer;
   mlir::Operation *loop;
   llvm::DenseMap<mlir::Value, unsigned> dependence;
+  lowering::FloatRanges ranges;
+  bool lanesAgree = false;
   mlir::Value columnArgument; ///< null: there is none
   llvm::SmallVector<int64_t> columnOffsets;
   /// Conversions of integers that grow in step with the column, and by how

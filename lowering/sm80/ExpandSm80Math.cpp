@@ -68,7 +68,27 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
-/// tanh x = 1 - 2 / (1 + 2^(2 x log2 e)), and a polynomial where that cancels.
+/// Whether all that becomes of `value` is a term of what the region yields: a
+/// score, of which an absolute error counts.
+bool isTermOfResult(Value value) {
+  SetVector<Operation *> users(value.user_begin(), value.user_end());
+  for (unsigned i = 0; i < users.size(); ++i) {
+    Operation *user = users[i];
+    if (isa<qm::attn::YieldOp>(user))
+      continue;
+    bool scaled = isa<arith::MulFOp>(user) &&
+                  llvm::any_of(user->getOperands(), [](Value operand) {
+                    return matchPattern(operand, m_Constant());
+                  });
+    if (!scaled && !isa<arith::AddFOp, arith::SubFOp>(user))
+      return false;
+    users.insert(user->user_begin(), user->user_end());
+  }
+  return true;
+}
+
+/// tanh x = 1 - 2 / (1 + 2^(2 x log2 e)), within a few units in the last place
+/// of 1, and a polynomial where that cancels and the relative error counts.
 /// Where an approximation is allowed the GPU's own instruction stays.
 struct ExpandTanh : OpRewritePattern<math::TanhOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -79,12 +99,18 @@ struct ExpandTanh : OpRewritePattern<math::TanhOp> {
       return failure();
     Floats f(op, rewriter);
     Value x = op.getOperand();
-    Value e = f.exp2(f.mul(x, f.constant(2.0 * M_LOG2E)));
-    // 1 + e is 1 to inf: its reciprocal needs none of a division's care.
-    Value inverse =
-        arith::DivFOp::create(f.b, f.constant(1.0), f.add(e, f.constant(1.0)),
-                              arith::FastMathFlags::arcp);
-    Value large = f.fma(inverse, f.constant(-2.0), f.constant(1.0));
+    // Beyond 2^31 tanh is 1 in f32. 1 + e is 1 to 2^31 then: its reciprocal
+    // needs none of a division's care, and elements may share one.
+    Value exponent = arith::MinimumFOp::create(
+        f.b, f.mul(x, f.constant(2.0 * M_LOG2E)), f.constant(31.0));
+    Value quotient = arith::DivFOp::create(
+        f.b, f.constant(-2.0), f.add(f.exp2(exponent), f.constant(1.0)),
+        arith::FastMathFlags::arcp);
+    Value large = f.add(quotient, f.constant(1.0));
+    if (isTermOfResult(op.getResult())) {
+      rewriter.replaceOp(op, large);
+      return success();
+    }
     // x + x^3 p(x^2) with the least largest relative error up to `limit`,
     // 4.1e-8.
     constexpr double limit = 0.35;

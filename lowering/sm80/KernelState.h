@@ -8,6 +8,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <memory>
+
 namespace qm::sm80 {
 
 /// Where a thread is. `warp` is uniform in the warp.
@@ -24,6 +26,7 @@ struct TilePosition {
 };
 
 class Machine;
+class PaddingKeys;
 
 struct KernelState {
   LocBuilder &b;
@@ -38,6 +41,8 @@ struct KernelState {
   /// buffer says it; null: Skv. Tiles are not read from there on: what lies
   /// there, NaN perhaps, meets no probability of 0.
   Int keyEnd = {};
+  /// Keys before it that are padding; null: none are.
+  std::shared_ptr<PaddingKeys> padding = {};
   /// The row maximum is an output: the softmax's reference is the maximum, not
   /// some number near it.
   bool exactMax = false;

@@ -2,6 +2,7 @@
 #include "lowering/sm80/KeyBlocks.h"
 
 #include "lowering/common/KeyEnd.h"
+#include "lowering/sm80/PaddingKeys.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -21,6 +22,8 @@ static constexpr int64_t noBlock = std::numeric_limits<int32_t>::max() - 1023;
 KeyBlockList::KeyBlockList(KernelState &state, attn::KeyBlocksOp loop)
     : state(state),
       alwaysMasked(!loop.getBody().front().getOps<attn::MaskOp>().empty()) {
+  state.padding =
+      PaddingKeys::of(state.b, loop, state.arguments, state.scalars);
   if (loop.getClassify().empty())
     return;
   alwaysMasked = false;
@@ -123,8 +126,10 @@ Value KeyBlockList::seenByWarp(const KeyBlock &block) {
   Int lastKey = (block.firstKey + plan.tileN)
                     .min(state.arguments.extentOfCall(attn::Extent::Key)) -
                 1;
+  region->setLanesAgree(true);
   Value any =
       region->emit(b, {firstRow, lastRow, block.firstKey, lastKey}, 0, 0)[0];
+  region->setLanesAgree(false);
   if (matchPattern(any, m_One()))
     return {};
   return arith::OrIOp::create(b, any, block.full);

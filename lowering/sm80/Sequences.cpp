@@ -1,6 +1,8 @@
 // Sequences of different lengths.
 #include "lowering/sm80/Sequences.h"
 
+#include "lowering/sm80/KernelState.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -45,17 +47,18 @@ static Int countEarly(LocBuilder &b, Value exists, Value begins) {
                  b, nvvm::ballot(b, arith::AndIOp::create(b, exists, begins)))};
 }
 
-Int qm::sm80::findSequence(LocBuilder &b, Arguments &arguments, Int lane,
-                           Int &tile, int64_t tileM) {
+/// The sequence of tile `wanted` of those that are no sequence's first, by the
+/// number of such tiles before it (at most; see the header).
+static Int searchSequence(LocBuilder &b, Arguments &arguments, Int lane,
+                          Int wanted, Int &before, int64_t tileM) {
   constexpr int64_t lanes = 32;
   Int zero = Int::constant(b, 0), one = Int::constant(b, 1);
   Int rows = arguments.extentOfCall(attn::Extent::Query);
   Int count = arguments.extentOfCall(attn::Extent::Batch);
-  auto firstTile = [&](Int sequence) {
+  auto tilesBefore = [&](Int sequence) {
     return loadLength(b, arguments, arguments.queryLengths(), sequence, zero,
                       rows) /
-               tileM +
-           sequence;
+           tileM;
   };
   auto choose = [&](Value condition, Int yes, Int no) {
     return Int(b, arith::SelectOp::create(b, condition, yes, no));
@@ -65,18 +68,18 @@ Int qm::sm80::findSequence(LocBuilder &b, Arguments &arguments, Int lane,
   auto real = [&](Int value) -> Value {
     return arith::SIToFPOp::create(b, b.getF32Type(), value);
   };
-  Value share = nvvm::divApprox(b, real(count), real(rows / tileM + count));
+  Value share = nvvm::divApprox(b, real(count), real((rows / tileM).max(one)));
   Int even(
-      b, arith::FPToSIOp::create(b, b.getI32Type(),
-                                 arith::MulFOp::create(b, real(tile), share)));
+      b, arith::FPToSIOp::create(
+             b, b.getI32Type(), arith::MulFOp::create(b, real(wanted), share)));
   Int begin = (even - lanes / 2).min(count - lanes).max(zero);
   Int probe = begin + lane;
   Int early =
-      countEarly(b, probe.lessThan(count), firstTile(probe).atMost(tile));
+      countEarly(b, probe.lessThan(count), tilesBefore(probe).atMost(wanted));
   // It is the last of the early ones, unless it lies outside of what was seen.
-  Value before = early.equals(0), after = early.equals(lanes);
-  Int first = choose(before, zero, begin + early - 1);
-  Int size = choose(before, begin, choose(after, count - first, one));
+  Value isBefore = early.equals(0), isAfter = early.equals(lanes);
+  Int first = choose(isBefore, zero, begin + early - 1);
+  Int size = choose(isBefore, begin, choose(isAfter, count - first, one));
 
   Type i32 = b.getI32Type();
   auto loop = scf::WhileOp::create(b, TypeRange{i32, i32},
@@ -84,25 +87,38 @@ Int qm::sm80::findSequence(LocBuilder &b, Arguments &arguments, Int lane,
   {
     OpBuilder::InsertionGuard guard(b);
     SmallVector<Location> locations(2, b.getLoc());
-    Block *beforeBlock =
+    Block *condition =
         b.createBlock(&loop.getBefore(), {}, TypeRange{i32, i32}, locations);
-    scf::ConditionOp::create(b,
-                             one.lessThan(Int(b, beforeBlock->getArgument(1))),
-                             beforeBlock->getArguments());
+    scf::ConditionOp::create(b, one.lessThan(Int(b, condition->getArgument(1))),
+                             condition->getArguments());
     Block *body =
         b.createBlock(&loop.getAfter(), {}, TypeRange{i32, i32}, locations);
     Int from(b, body->getArgument(0)), left(b, body->getArgument(1));
     Int step = (left + (lanes - 1)) / lanes;
     Int offset = lane * step;
     Int found = countEarly(b, offset.lessThan(left),
-                           firstTile(from + offset).atMost(tile));
+                           tilesBefore(from + offset).atMost(wanted));
     Int skipped = (found - 1).max(zero) * step; // the first one certainly does
     scf::YieldOp::create(
         b, ValueRange{(from + skipped).get(), step.min(left - skipped).get()});
   }
   Int number(b, loop.getResult(0));
-  tile = tile - firstTile(number);
+  before = tilesBefore(number);
   return number;
+}
+
+Int qm::sm80::findSequence(LocBuilder &b, Arguments &arguments, Int lane,
+                           Int &tile, int64_t tileM) {
+  Int zero = Int::constant(b, 0);
+  Int count = arguments.extentOfCall(attn::Extent::Batch);
+  SmallVector<Value> found =
+      emitIf(b, count.atMost(tile), {tile, zero}, [&]() -> SmallVector<Value> {
+        Int wanted = tile - count, before;
+        Int number = searchSequence(b, arguments, lane, wanted, before, tileM);
+        return {number, wanted - before + 1};
+      });
+  tile = {b, found[1]};
+  return {b, found[0]};
 }
 
 /// First row and length of sequence `number` in `rows` rows.

@@ -18,10 +18,11 @@ PackedPlace placePacked(LocBuilder &b, Arguments &arguments, Int index,
                         int64_t tileM, int64_t rowBytes, bool longestFirst);
 
 /// The packed sequence of tile `tile` of a head, which becomes a tile of the
-/// sequence. Sequence s has the numbers from floor(start / tileM) + s up to
-/// those of the next: at least as many as it has tiles, and no table is needed
-/// to find them. The lanes of a warp look at 32 sequences at a time, first at
-/// those where it would be if all were of one length.
+/// sequence. The first numbers are the first tiles of all sequences, which need
+/// no search. After them sequence s has the numbers from floor(start / tileM)
+/// up to those of the next: at least as many as it has further tiles, and no
+/// table is needed to find them. The lanes of a warp look at 32 sequences at a
+/// time, first at those where it would be if all were of one length.
 Int findSequence(LocBuilder &b, Arguments &arguments, Int lane, Int &tile,
                  int64_t tileM);
 

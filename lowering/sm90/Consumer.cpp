@@ -24,6 +24,7 @@
 
 #include "lowering/sm90/Epilogue.h"
 #include "lowering/sm90/KeyBlocks.h"
+#include "lowering/sm90/Padding.h"
 #include "lowering/sm90/Products.h"
 #include "lowering/sm90/Scores.h"
 
@@ -41,6 +42,8 @@ struct StepState {
   Statistics statistics;
   Cursor cursor; ///< of the block under way, in the rings of keys and of values
   Int present;   ///< of its values, the rows that may be used; null: all
+  Int padded;    ///< its first key if keys of it may be padding, else negative;
+                 ///< null: none is in this kernel
   KeyBlock next; ///< the block after it
   KeyBlockList::Position position;
 
@@ -63,7 +66,7 @@ void StepState::visit(LocBuilder &b, Visitor visitor) {
   visitor(statistics.grew);
   visitor(next.full);
   for (Int *integer :
-       {&cursor.stage, &cursor.round, &present, &next.firstKey}) {
+       {&cursor.stage, &cursor.round, &present, &padded, &next.firstKey}) {
     if (!*integer)
       continue;
     Value value = *integer;
@@ -125,7 +128,8 @@ private:
   TileState border(TileState &tile, StepState &steps, const Upcoming &upcoming,
                    bool masked);
   void lastProduct(TileState &tile, StepState &steps);
-  void issueAccumulate(StepState &steps, Cursor values);
+  Int paddedBlock(KeyBlock block, bool masked);
+  void issueAccumulate(TileState &tile, StepState &steps, Cursor values);
 
   Block *newBlock(ValueRange like);
   void jump(Block *to, ValueRange values) {
@@ -207,6 +211,7 @@ StepState Consumer::beginBlocks(TileState &tile, BlockScores &scores,
           startSoftmax(state, scores),
           cursor,
           tile.blocks->presentRows(from.block),
+          paddedBlock(from.block, masked),
           next,
           std::move(position)};
 }
@@ -233,10 +238,19 @@ StepState Consumer::firstBlock(TileState &tile, const Upcoming &from,
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// A full block has no padding: the mask keeps all of it.
+Int Consumer::paddedBlock(KeyBlock block, bool masked) {
+  if (!state.program.paddingCondition)
+    return {};
+  return masked ? block.firstKey : state.i32(-1);
+}
+
 /// Issues the product of the block under way, whose values are in the buffer at
-/// `values`. A probability of 0 times a NaN past a captured length would be
-/// NaN: what lies there becomes 0 before. Both consumers write the same zeros.
-void Consumer::issueAccumulate(StepState &steps, Cursor values) {
+/// `values`. A probability of 0 times a NaN past a captured length, or in
+/// padding, would be NaN: what lies there becomes 0 before. All consumers write
+/// the same zeros.
+void Consumer::issueAccumulate(TileState &tile, StepState &steps,
+                               Cursor values) {
   rings.value.waitFull(values);
   if (steps.present)
     emitIf(b, steps.present.lessThan(state.plan.tileN), [&] {
@@ -245,6 +259,13 @@ void Consumer::issueAccumulate(StepState &steps, Cursor values) {
                  state.plan.valueDim, state.plan.tileN * panelRowBytes},
                 steps.present, consumer);
     });
+  if (steps.padded)
+    emitIf(b, state.i32(-1).lessThan(steps.padded), [&] {
+      clearPadding(state, *tile.tile,
+                   {rings.valueBuffer(values), state.plan.tileN,
+                    state.plan.valueDim, state.plan.tileN * panelRowBytes},
+                   steps.padded, consumer);
+    });
   products.issueAccumulate(steps.accumulator, steps.p, values);
 }
 
@@ -252,17 +273,22 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
   Cursor before = steps.cursor;
   KeyBlock block = steps.next;
   steps.cursor = rings.key.next(before);
+  // What a score function loads is there when the scores are.
+  if (!masked)
+    tile.chain->begin(block.firstKey, masked);
   rings.key.waitFull(steps.cursor);
   turns.enter();
   BlockScores scores(products.issueScores(
       queryRows(state, tile.query, consumer), steps.cursor));
   rescale(state, steps.accumulator,
           steps.statistics); // in the shadow of the scores
-  issueAccumulate(steps, before);
+  issueAccumulate(tile, steps, before);
   turns.leave();
   steps.present = tile.blocks->presentRows(block);
+  steps.padded = paddedBlock(block, masked);
   steps.next = tile.blocks->next(steps.position, block);
-  tile.chain->begin(block.firstKey, masked);
+  if (masked)
+    tile.chain->begin(block.firstKey, masked);
   products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
   rings.key.release(leader, steps.cursor);
   // In the shadow of the accumulation and of the other consumer's products.
@@ -291,7 +317,7 @@ TileState Consumer::border(TileState &tile, StepState &steps,
   BlockScores scores(
       products.issueScores(queryRows(state, then.query, consumer), cursor));
   rescale(state, steps.accumulator, steps.statistics);
-  issueAccumulate(steps, before);
+  issueAccumulate(tile, steps, before);
   turns.leave();
   then.chain->begin(upcoming.block.firstKey, masked);
   products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
@@ -312,7 +338,7 @@ TileState Consumer::border(TileState &tile, StepState &steps,
 void Consumer::lastProduct(TileState &tile, StepState &steps) {
   turns.enter();
   rescale(state, steps.accumulator, steps.statistics);
-  issueAccumulate(steps, steps.cursor);
+  issueAccumulate(tile, steps, steps.cursor);
   turns.leave();
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, steps.cursor);

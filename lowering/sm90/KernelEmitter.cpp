@@ -4,6 +4,7 @@
 #include "lowering/sm90/Consumer.h"
 #include "lowering/sm90/Epilogue.h"
 #include "lowering/sm90/Producer.h"
+#include "lowering/sm90/TileScheduler.h"
 
 using namespace mlir;
 using namespace qm;
@@ -61,6 +62,7 @@ FailureOr<LLVM::LLVMFuncOp> qm::sm90::emitKernel(attn::KernelOp kernel) {
   Region &body = function.getBody();
   Block *producer = b.createBlock(&body), *load = b.createBlock(&body),
         *others = b.createBlock(&body), *store = b.createBlock(&body),
+        *idle = b.createBlock(&body), *schedule = b.createBlock(&body),
         *consumer = b.createBlock(&body), *exit = b.createBlock(&body);
   b.setInsertionPointToEnd(&body.front());
   cf::CondBranchOp::create(b, state.thread.warpgroup.equals(0), producer,
@@ -68,7 +70,7 @@ FailureOr<LLVM::LLVMFuncOp> qm::sm90::emitKernel(attn::KernelOp kernel) {
 
   b.setInsertionPointToEnd(producer);
   nvvm::setMaxRegisters(b, /*increase=*/false, plan->producerRegisters);
-  // One warp loads, one for each consumer stores.
+  // One warp loads, one for each consumer stores, one may schedule.
   cf::CondBranchOp::create(b, state.thread.warp.equals(0), load, others);
   b.setInsertionPointToEnd(load);
   emitProducer(state, rings, queue);
@@ -76,9 +78,19 @@ FailureOr<LLVM::LLVMFuncOp> qm::sm90::emitKernel(attn::KernelOp kernel) {
 
   b.setInsertionPointToEnd(others);
   cf::CondBranchOp::create(
-      b, state.thread.warp.atMost(state.i32(plan->consumers)), store, exit);
+      b, state.thread.warp.atMost(state.i32(plan->consumers)), store, idle);
   b.setInsertionPointToEnd(store);
   emitStorer(state, rings, queue);
+  cf::BranchOp::create(b, exit);
+
+  b.setInsertionPointToEnd(idle);
+  Value schedules = plan->hasScheduler()
+                        ? state.thread.warp.equals(plan->consumers + 1)
+                        : state.boolean(false);
+  cf::CondBranchOp::create(b, schedules, schedule, exit);
+  b.setInsertionPointToEnd(schedule);
+  if (plan->hasScheduler())
+    emitScheduler(state, queue);
   cf::BranchOp::create(b, exit);
 
   b.setInsertionPointToEnd(consumer);

@@ -89,6 +89,7 @@ struct Fragment {
 struct BlockScores {
   Fragment elements;
   Values rowTerms;
+  bool masked = true; ///< some elements may be -inf because a mask says so
 
   explicit BlockScores(Fragment products)
       : elements(std::move(products)), rowTerms(2) {}

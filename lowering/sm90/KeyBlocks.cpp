@@ -126,8 +126,9 @@ KeyBlock KeyBlockList::first(Position &position) {
     position.clear();
     return orAbsent(nextOfAll(state.i32(0)));
   }
-  // The chunk of 32 blocks after the last, with nothing left in it.
-  position = {(bounds.end + (lanes - 1)) & -lanes, state.i32(0), state.i32(0)};
+  // The chunk of 32 blocks after the last, with nothing left in it. Chunks are
+  // counted from there: few tiles of a narrow mask have more than one.
+  position = {bounds.end, state.i32(0), state.i32(0)};
   return orAbsent(nextClassified(position));
 }
 
@@ -148,7 +149,9 @@ std::pair<Value, Value> KeyBlockList::classify(Int base) {
   Int lastKey = (firstKey + plan.tileN).min(keys) - 1;
   SmallVector<Value> kinds = region->emit(
       b, {tile.row, lastRow(state, tile), firstKey, lastKey}, 0, 0);
-  Value needed = arith::AndIOp::create(b, kinds[0], block.lessThan(bounds.end));
+  // Chunks end at the last block; the last one may go past the first.
+  Value needed =
+      arith::AndIOp::create(b, kinds[0], bounds.begin.atMost(block));
   Value full = arith::AndIOp::create(b, kinds[1], isWhole(firstKey));
   return {nvvm::ballot(b, needed), nvvm::ballot(b, full)};
 }

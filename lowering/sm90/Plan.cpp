@@ -150,6 +150,7 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   plan.producerRegisters = schedule.getProducerRegisters();
   plan.consumerRegisters = schedule.getConsumerRegisters();
   plan.pingPong = schedule.getPingPong();
+  plan.polyExp2 = schedule.getPolyExp2();
   lowering::KernelInfo info = lowering::KernelInfo::get(kernel);
   plan.tileCounters = info.tileCounters;
   plan.hasLengths = info.sequences != lowering::Sequences::Whole;

@@ -32,12 +32,19 @@ struct Plan {
   int64_t stages;     ///< key blocks, and value blocks, in shared memory
   int64_t queryBuffers;
   int64_t producerRegisters, consumerRegisters;
+  int64_t polyExp2;     ///< exponentials of 16 that are polynomials, where
+                        ///< scores are bounded
   bool pingPong;        ///< the two consumers issue products in turns
   bool hasLengths;      ///< sequences have lengths of their own
   int64_t tileCounters; ///< counters of the image for a run-time tile order; 0:
                         ///< the order is fixed
 
   int64_t threads() const { return warpgroupThreads * (consumers + 1); }
+  /// Whether a warp of its own looks tiles up, ahead of the producer: where that
+  /// takes long and the producer's warpgroup has a warp to spare.
+  bool hasScheduler() const {
+    return (tileCounters || hasLengths) && consumers + 1 < 4;
+  }
   int64_t scoreRegisters() const { return tileN / 2; }
   int64_t accumulatorRegisters() const { return valueDim / 2; }
   /// Registers of a consumer beside scores, probabilities, accumulator and

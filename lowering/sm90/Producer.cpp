@@ -2,7 +2,7 @@
 // values of the block before it, across the border of two tiles too.
 #include "lowering/sm90/Producer.h"
 
-#include "lowering/sm90/KeyBlocks.h"
+#include "lowering/sm90/TileScheduler.h"
 
 using namespace mlir;
 using namespace qm;
@@ -37,21 +37,20 @@ struct Progress {
 class Producer {
 public:
   Producer(KernelState &state, Rings &rings, const TileQueue &queue)
-      : state(state), b(state.b), rings(rings), queue(queue), order(state),
-        leader(state.thread.lane.equals(0)) {}
+      : state(state), b(state.b), rings(rings), queue(queue),
+        scheduler(state, queue), leader(state.thread.lane.equals(0)) {}
 
   void emit();
 
 private:
   void loadPending(const Pending &pending);
-  Upcoming withRows(const Upcoming &tile);
   Progress loadBlocks(Tile &tile, const Upcoming &from, Progress progress);
 
   KernelState &state;
   LocBuilder &b;
   Rings &rings;
   const TileQueue &queue;
-  TileOrder order;
+  TileScheduler scheduler;
   Value leader;
 };
 
@@ -96,31 +95,10 @@ Progress Producer::loadBlocks(Tile &tile, const Upcoming &from,
   return Progress::from(b, ValueRange(results).drop_front(2 + positions));
 }
 
-/// `tile`, or the first after it that has rows: with lengths there may be more
-/// numbers than tiles.
-Upcoming Producer::withRows(const Upcoming &tile) {
-  if (!state.plan.hasLengths)
-    return tile;
-  Values found = emitWhile(
-      b, tile.flatten(state),
-      [&](ValueRange v) -> Value {
-        Upcoming current = Upcoming::from(state, v);
-        return arith::AndIOp::create(
-            b, current.exists,
-            current.place.sequence->queries.atMost(current.place.row));
-      },
-      [&](ValueRange v) -> Values {
-        Int index = Upcoming::from(state, v).index;
-        Int next = queue.answer(queue.ask(leader, index));
-        return Upcoming::lookUp(state, order, next).flatten(state);
-      });
-  return Upcoming::from(state, found);
-}
-
 void Producer::emit() {
   Cursor start = Cursor::start(state);
   Progress nothing{start, {start, state.i32(0), state.i32(0), state.i32(-1)}};
-  Values first = Upcoming::lookUp(state, order, order.first()).flatten(state);
+  Values first = scheduler.first().flatten(state);
   // Order: place in the queue, query buffer, progress, tile.
   Values inits{start.stage, start.round, start.stage, start.round};
   llvm::append_range(inits, nothing.flatten());
@@ -134,7 +112,8 @@ void Producer::emit() {
         Cursor place{{b, v[0]}, {b, v[1]}}, query{{b, v[2]}, {b, v[3]}};
         Progress progress = Progress::from(b, v.slice(4, Progress::size));
         Upcoming current = tileOf(v);
-        Int asked = queue.ask(leader, current.index);
+        bool schedules = !state.plan.hasScheduler();
+        Int asked = schedules ? scheduler.ask(current.index) : Int();
         Tile tile(state, current.place);
         // A single query buffer becomes empty when the tile before has ended,
         // which needs its last values.
@@ -148,8 +127,9 @@ void Producer::emit() {
         progress = loadBlocks(tile, current, progress);
         query = rings.query.next(query);
         Upcoming following =
-            withRows(Upcoming::lookUp(state, order, queue.answer(asked)));
-        queue.publish(leader, place, following);
+            schedules ? scheduler.next(asked) : queue.take(place, current);
+        if (schedules)
+          queue.publish(leader, place, following);
         place = queue.next(place);
         Values next{place.stage, place.round, query.stage, query.round};
         llvm::append_range(next, progress.flatten());
@@ -158,7 +138,8 @@ void Producer::emit() {
       });
   loadPending(
       Progress::from(b, ValueRange(results).slice(4, Progress::size)).pending);
-  queue.finish(leader);
+  if (!state.plan.hasScheduler())
+    queue.finish(leader);
 }
 
 void qm::sm90::emitProducer(KernelState &state, Rings &rings,

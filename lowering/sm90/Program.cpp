@@ -2,6 +2,7 @@
 #include "lowering/sm90/Program.h"
 
 #include "dialect/Diagnostics.h"
+#include "lowering/common/KeyCondition.h"
 #include "lowering/common/KeyEnd.h"
 #include "lowering/sm80/ElementRegion.h"
 
@@ -206,8 +207,12 @@ FailureOr<Program> Program::get(attn::KernelOp kernel) {
   if (failed(takeFrame(program)) || failed(takeLoop(program)) ||
       failed(checkFlow(program)) || failed(checkRegions(kernel)))
     return failure();
+  program.paddingCondition = lowering::conditionOnKeys(program.loop);
   std::optional<APFloat> scale = program.softmax.getExp2Scale();
   program.exponentFactor = scale ? scale->convertToFloat() : float(M_LOG2E);
+  std::optional<APFloat> bound = program.softmax.getBound();
+  program.scoreBound = bound ? bound->convertToFloat() * program.exponentFactor
+                             : std::numeric_limits<float>::infinity();
   if (!(program.exponentFactor > 0.0f &&
         program.exponentFactor < std::numeric_limits<float>::infinity()))
     return diag::help(diag::error(program.softmax, Id::ScaleNotSupported)

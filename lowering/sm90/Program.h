@@ -5,6 +5,8 @@
 
 #include "dialect/AttnOps.h"
 
+#include <memory>
+
 namespace qm::sm90 {
 
 struct Program {
@@ -26,8 +28,12 @@ struct Program {
   attn::StoreTileOp storeOutput;
   attn::StoreTileOp storeLse, storeMax; ///< null: not asked for
 
+  /// Which keys are no padding (lowering/common/KeyCondition.h); null: all.
+  std::shared_ptr<mlir::Region> paddingCondition;
+
   float exponentFactor; ///< of the base-2 exponent: scores times this are in
                         ///< log2 units
+  float scoreBound;     ///< in log2 units; infinite: scores may be anything
 
   /// Whether the chain holds an attn.mask.
   bool hasMask() const;

@@ -23,6 +23,9 @@ ScoreChain::ScoreChain(KernelState &state, Tile &tile)
     region->emitUniform(state.b);
     if (auto map = dyn_cast<attn::MapOp>(op))
       loads[op] = std::make_unique<TileLoads>(state, map);
+    else if (auto masks = sm80::MaskWords::get(op->getRegion(0).front(),
+                                               state.plan.tileN))
+      words[op] = std::move(masks);
   }
 }
 
@@ -62,7 +65,28 @@ void ScoreChain::begin(Int firstKey, bool masked) {
     if (auto map = dyn_cast<attn::MapOp>(op);
         map && !masked && loadsAhead(*loads[op]))
       load(map);
+    if (auto mask = dyn_cast<attn::MaskOp>(op); mask && masked && words[op]) {
+      Values rows = rowIndices(mask.getRow()),
+             columns = columnIndices(mask.getColumn());
+      words[op]->begin(state.b, *regions[op],
+                       {rows, columns, firstKey, state.thread.lane});
+    }
   }
+}
+
+/// Which elements are emitted together: where reciprocals are shared four
+/// neighbours in a row, which are NaN together or not at all.
+static SmallVector<SmallVector<unsigned, 4>>
+groupElements(sm80::ElementRegion &region, unsigned elements) {
+  SmallVector<SmallVector<unsigned, 4>> groups;
+  bool shares = region.sharesReciprocals();
+  for (unsigned e = 0; e < elements; e += shares ? 8 : 1)
+    if (shares)
+      for (unsigned row : {0, 2})
+        groups.push_back({e + row, e + row + 1, e + row + 4, e + row + 5});
+    else
+      groups.push_back({e});
+  return groups;
 }
 
 void ScoreChain::applyMap(attn::MapOp op, BlockScores &scores) {
@@ -71,60 +95,117 @@ void ScoreChain::applyMap(attn::MapOp op, BlockScores &scores) {
   Values columns = columnIndices(op.getColumn());
   sm80::ElementRegion &region = *regions[op];
   Values terms(2);
-  for (auto [e, value] : llvm::enumerate(scores.elements.values)) {
-    unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
-    // The terms of a map before this one are part of its argument.
-    Value argument = value;
-    if (Value term = scores.rowTerms[row])
-      argument = arith::AddFOp::create(b, argument, term);
-    auto split = region.emitSplit(b, {argument, rows[row], columns[column]},
-                                  row, column);
-    value = split.element;
-    terms[row] = split.row;
+  Values &values = scores.elements.values;
+  for (ArrayRef<unsigned> group : groupElements(region, values.size())) {
+    SmallVector<sm80::ElementRegion::Place> places;
+    for (unsigned e : group) {
+      unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
+      // The terms of a map before this one are part of its argument.
+      Value argument = values[e];
+      if (Value term = scores.rowTerms[row])
+        argument = arith::AddFOp::create(b, argument, term);
+      places.push_back({{argument, rows[row], columns[column]}, row, column});
+    }
+    for (auto [e, split] : llvm::zip(group, region.emitSplit(b, places))) {
+      values[e] = split.element;
+      terms[Fragment::rowOf(e)] = split.row;
+    }
   }
   scores.rowTerms = terms;
 }
 
-void ScoreChain::applyMask(attn::MaskOp op, Fragment &scores) {
+void ScoreChain::applyMask(attn::MaskOp op, Fragment &scores, Value fill) {
   LocBuilder &b = state.b;
   Values rows = rowIndices(op.getRow());
   Values columns = columnIndices(op.getColumn());
-  Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
   sm80::ElementRegion &region = *regions[op];
   for (auto [e, value] : llvm::enumerate(scores.values)) {
     unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
     Value keep =
         region.emit(b, {rows[row], columns[column]}, row, column).front();
-    value = arith::SelectOp::create(b, keep, value, minusInfinity);
+    value = arith::SelectOp::create(b, keep, value, fill);
   }
 }
 
-void ScoreChain::maskAbsentKeys(Fragment &scores, Int firstKey) {
+/// What the masks with a word a row and the end of the keys leave.
+void ScoreChain::applyWords(Fragment &scores, Int firstKey, Value fill) {
   LocBuilder &b = state.b;
-  Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
+  Int left = state.extent(attn::Extent::Key) - firstKey - firstColumn(state);
+  Value present =
+      Int(b, sm80::MaskWords::columnsFrom(b, left, state.plan.tileN)) ^
+      int64_t(-1);
+  Values kept{present, present};
+  for (Operation *op : state.program.chain) {
+    auto mask = dyn_cast<attn::MaskOp>(op);
+    if (!mask || !words[op])
+      continue;
+    Values rows = rowIndices(mask.getRow()),
+           columns = columnIndices(mask.getColumn());
+    Values ofMask = words[op]->emit(
+        b, *regions[op], {rows, columns, firstKey, state.thread.lane});
+    for (auto [word, further] : llvm::zip(kept, ofMask))
+      word = arith::AndIOp::create(b, word, further);
+  }
+  for (auto [e, value] : llvm::enumerate(scores.values))
+    value = arith::SelectOp::create(
+        b,
+        sm80::MaskWords::test(b, kept[Fragment::rowOf(e)],
+                              Fragment::columnOf(e)),
+        value, fill);
+}
+
+void ScoreChain::maskAbsentKeys(Fragment &scores, Int firstKey, Value fill) {
+  LocBuilder &b = state.b;
   Int left = state.extent(attn::Extent::Key) - firstKey - firstColumn(state);
   Values present;
   for (unsigned column = 0; column < scores.columns(); ++column)
     present.push_back(state.i32(columnOffset(column)).lessThan(left));
   for (auto [e, value] : llvm::enumerate(scores.values))
-    value = arith::SelectOp::create(b, present[Fragment::columnOf(e)], value,
-                                    minusInfinity);
+    value =
+        arith::SelectOp::create(b, present[Fragment::columnOf(e)], value, fill);
+}
+
+/// Masks that are not applied one by one, and the end of the keys.
+void ScoreChain::applyRest(Fragment &scores, Int firstKey, Value fill) {
+  if (state.plan.tileN <= sm80::MaskWords::mostKeys)
+    applyWords(scores, firstKey, fill);
+  else
+    maskAbsentKeys(scores, firstKey, fill);
+}
+
+/// Whether a masked element, whose score may be NaN, would be in the reciprocal
+/// of others.
+bool ScoreChain::sharesReciprocals() {
+  return llvm::any_of(state.program.chain, [&](Operation *op) {
+    return isa<attn::MapOp>(op) && regions[op]->sharesReciprocals();
+  });
 }
 
 void ScoreChain::apply(BlockScores &scores, Int firstKey, bool masked) {
   LocBuilder &b = state.b;
   Location saved = b.getLoc();
   tile.enter(state);
+  scores.masked = masked;
+  auto applyMasks = [&](attn::MaskOp mask, Value fill) {
+    if (masked && mask && !words[mask])
+      applyMask(mask, scores.elements, fill);
+  };
+  if (masked && sharesReciprocals()) {
+    for (Operation *op : state.program.chain)
+      applyMasks(dyn_cast<attn::MaskOp>(op), state.f32(0.0f));
+    applyRest(scores.elements, firstKey, state.f32(0.0f));
+  }
+  Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
   for (Operation *op : state.program.chain) {
     b.setLoc(op->getLoc());
     if (auto map = dyn_cast<attn::MapOp>(op)) {
       if (!masked && !loadsAhead(*loads[op]))
         load(map);
       applyMap(map, scores);
-    } else if (masked)
-      applyMask(cast<attn::MaskOp>(op), scores.elements);
+    }
+    applyMasks(dyn_cast<attn::MaskOp>(op), minusInfinity);
   }
   b.setLoc(saved);
   if (masked)
-    maskAbsentKeys(scores.elements, firstKey);
+    applyRest(scores.elements, firstKey, minusInfinity);
 }

@@ -2,6 +2,7 @@
 // inlined on the fragment in place.
 #pragma once
 
+#include "lowering/sm80/MaskWords.h"
 #include "lowering/sm90/TileLoads.h"
 
 namespace qm::sm90 {
@@ -21,8 +22,12 @@ public:
 
 private:
   void applyMap(attn::MapOp op, BlockScores &scores);
-  void applyMask(attn::MaskOp op, Fragment &scores);
-  void maskAbsentKeys(Fragment &scores, Int firstKey);
+  /// Each replaces masked elements by `fill`.
+  void applyMask(attn::MaskOp op, Fragment &scores, mlir::Value fill);
+  void applyWords(Fragment &scores, Int firstKey, mlir::Value fill);
+  void maskAbsentKeys(Fragment &scores, Int firstKey, mlir::Value fill);
+  void applyRest(Fragment &scores, Int firstKey, mlir::Value fill);
+  bool sharesReciprocals();
   void load(attn::MapOp op);
   bool loadsAhead(TileLoads &loads) const;
   Values rowIndices(mlir::Value corner);
@@ -35,6 +40,8 @@ private:
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<sm80::ElementRegion>>
       regions;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<TileLoads>> loads;
+  /// Masks that have a word a row.
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<sm80::MaskWords>> words;
 };
 
 } // namespace qm::sm90

@@ -2,6 +2,9 @@
 // way.
 #include "lowering/sm90/Softmax.h"
 
+#include "lowering/sm90/PolynomialExp2.h"
+#include "lowering/sm90/RowMaxima.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -14,22 +17,47 @@ using namespace qm::sm90;
 static constexpr float growthLimit = 8.0f;
 static constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// The maxima of the two rows over all their lanes.
-static Values rowMaxima(KernelState &state, BlockScores &scores) {
+/// Bounded scores, in log2 units: an exponent is at most this, so that a sum of
+/// 2^20 of them times values of up to 2^7 is finite, and down to minus this
+/// above the least normal number.
+static constexpr float largestExponent = 100.0f, largestBound = 80.0f;
+/// A row's sum in a thread beyond which its reference is raised.
+static constexpr float largestSum = 0x1p40f;
+
+/// Whether the reference of the exponents stays, block after block, until a sum
+/// says that it is far too low: bounded scores cannot make an exponential
+/// overflow. No maximum is taken then but that of a tile's first block.
+static bool keepsReference(KernelState &state) {
+  return state.program.scoreBound <= largestBound && !state.program.storeMax &&
+         state.plan.element.isBF16();
+}
+
+/// Exponents of bounded scores lie within this of 0.
+static float exponentRange(KernelState &state) {
+  return std::max(largestExponent, 2 * state.program.scoreBound);
+}
+
+/// What is added to scaled scores of each row.
+static Values exponentOffsets(KernelState &state, const BlockScores &scores,
+                              const Statistics &statistics) {
   LocBuilder &b = state.b;
-  Values maxima(2);
-  for (auto [e, score] : llvm::enumerate(scores.elements.values)) {
-    Value &row = maxima[Fragment::rowOf(e)];
-    row = row ? arith::MaxNumFOp::create(b, row, score).getResult() : score;
+  Value factor = state.f32(state.program.exponentFactor);
+  Values offsets;
+  for (auto [max, term] : llvm::zip(statistics.max, scores.rowTerms)) {
+    Value scaled = term ? arith::MulFOp::create(
+                              b, arith::SubFOp::create(b, term, max), factor)
+                        : arith::MulFOp::create(
+                              b, max, state.f32(-state.program.exponentFactor));
+    if (!keepsReference(state)) {
+      // A row without a key so far has -inf: its exponents are -inf + 0, not
+      // NaN.
+      Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
+                                           state.f32(-infinity));
+      scaled = arith::SelectOp::create(b, unseen, state.f32(0.0f), scaled);
+    }
+    offsets.push_back(scaled);
   }
-  // A term is that of the thread's part of the row: lanes start at other keys.
-  for (auto [row, term] : llvm::zip(maxima, scores.rowTerms))
-    if (term)
-      row = arith::AddFOp::create(b, row, term);
-  for (unsigned mask : {1, 2})
-    for (Value &row : maxima)
-      row = arith::MaxNumFOp::create(b, row, nvvm::shuffleXor(b, row, mask));
-  return maxima;
+  return offsets;
 }
 
 /// Replaces scores by probabilities and adds them to the sums.
@@ -37,30 +65,94 @@ static void exponentiate(KernelState &state, BlockScores &scores,
                          Statistics &statistics) {
   LocBuilder &b = state.b;
   Value factor = state.f32(state.program.exponentFactor);
-  Values reference;
-  for (auto [max, term] : llvm::zip(statistics.max, scores.rowTerms)) {
-    // A row without a key so far has -inf: its exponents are -inf + 0, not NaN.
-    Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
-                                         state.f32(-infinity));
-    Value scaled = term ? arith::MulFOp::create(
-                              b, arith::SubFOp::create(b, term, max), factor)
-                        : arith::MulFOp::create(
-                              b, max, state.f32(-state.program.exponentFactor));
-    reference.push_back(
-        arith::SelectOp::create(b, unseen, state.f32(0.0f), scaled));
-  }
+  Values offsets = exponentOffsets(state, scores, statistics);
+  int64_t polynomials = keepsReference(state) ? state.plan.polyExp2 : 0;
   for (auto [e, score] : llvm::enumerate(scores.elements.values)) {
     unsigned row = Fragment::rowOf(e);
-    score = nvvm::exp2Approx(
-        b, math::FmaOp::create(b, score, factor, reference[row]));
+    Value exponent = math::FmaOp::create(b, score, factor, offsets[row]);
+    bool polynomial = isPolynomial(e, polynomials);
+    score = polynomial ? polynomialExp2(state, exponent, exponentRange(state),
+                                        scores.masked)
+                       : nvvm::exp2Approx(b, exponent);
     Value &sum = statistics.sum[row];
     sum = sum ? arith::AddFOp::create(b, sum, score).getResult() : score;
   }
 }
 
+/// 2^-n and n for 2^n <= x < 2^(n + 1).
+static std::pair<Value, Value> inverseOfPower(KernelState &state, Value x) {
+  LocBuilder &b = state.b;
+  constexpr int64_t exponentBits = 0x7f800000, twiceBias = 0x7f000000;
+  Int power(b, arith::AndIOp::create(
+                   b, arith::BitcastOp::create(b, b.getI32Type(), x),
+                   state.i32(exponentBits)));
+  Value inverse =
+      arith::BitcastOp::create(b, b.getF32Type(), state.i32(twiceBias) - power);
+  Value n = arith::SIToFPOp::create(b, b.getF32Type(), (power >> 23) - 127);
+  return {inverse, n};
+}
+
+/// Raises the reference of rows whose sum has become very large; their
+/// probabilities in this block follow.
+static void raiseReferences(KernelState &state, BlockScores &scores,
+                            Statistics &statistics) {
+  LocBuilder &b = state.b;
+  Value limit = state.f32(largestSum);
+  auto exceeds = [&](Value sum) -> Value {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, sum, limit);
+  };
+  statistics.grew =
+      nvvm::voteAny(b, arith::OrIOp::create(b, exceeds(statistics.sum[0]),
+                                            exceeds(statistics.sum[1])));
+  Values kept(statistics.max);
+  llvm::append_range(kept, statistics.sum);
+  kept.append(2, state.f32(1.0f));
+  llvm::append_range(kept, scores.elements.values);
+  Values raised = emitIf(b, statistics.grew, kept, [&]() -> Values {
+    Values max, sum, alpha, p;
+    for (unsigned row = 0; row < 2; ++row) {
+      Value total = statistics.sum[row];
+      for (unsigned mask : {1, 2})
+        total =
+            arith::AddFOp::create(b, total, nvvm::shuffleXor(b, total, mask));
+      auto [inverse, n] = inverseOfPower(state, total);
+      Value raises = exceeds(total);
+      auto ifRaised = [&](Value value, float otherwise) -> Value {
+        return arith::SelectOp::create(b, raises, value, state.f32(otherwise));
+      };
+      alpha.push_back(ifRaised(inverse, 1.0f));
+      Value growth = arith::MulFOp::create(
+          b, ifRaised(n, 0.0f), state.f32(1 / state.program.exponentFactor));
+      max.push_back(arith::AddFOp::create(b, statistics.max[row], growth));
+      sum.push_back(arith::MulFOp::create(b, statistics.sum[row], alpha[row]));
+    }
+    for (auto [e, value] : llvm::enumerate(scores.elements.values))
+      p.push_back(arith::MulFOp::create(b, value, alpha[Fragment::rowOf(e)]));
+    llvm::append_range(max, sum);
+    llvm::append_range(max, alpha);
+    llvm::append_range(max, p);
+    return max;
+  });
+  for (unsigned row = 0; row < 2; ++row) {
+    statistics.max[row] = raised[row];
+    statistics.sum[row] = raised[2 + row];
+    statistics.alpha[row] = raised[4 + row];
+  }
+  llvm::copy(ValueRange(raised).drop_front(6), scores.elements.values.begin());
+}
+
 Statistics qm::sm90::startSoftmax(KernelState &state, BlockScores &scores) {
+  LocBuilder &b = state.b;
   Statistics statistics;
   statistics.max = rowMaxima(state, scores);
+  if (keepsReference(state)) {
+    // Not so low that the largest score would overflow, for a row without a
+    // key neither.
+    float floor = (state.program.scoreBound - largestExponent) /
+                  state.program.exponentFactor;
+    for (Value &max : statistics.max)
+      max = arith::MaxNumFOp::create(b, max, state.f32(floor));
+  }
   statistics.sum.resize(2);
   statistics.alpha = {state.f32(1.0f), state.f32(1.0f)};
   statistics.grew = state.boolean(false);
@@ -70,6 +162,10 @@ Statistics qm::sm90::startSoftmax(KernelState &state, BlockScores &scores) {
 
 void qm::sm90::stepSoftmax(KernelState &state, BlockScores &scores,
                            Statistics &statistics) {
+  if (keepsReference(state)) {
+    exponentiate(state, scores, statistics);
+    return raiseReferences(state, scores, statistics);
+  }
   LocBuilder &b = state.b;
   Value factor = state.f32(state.program.exponentFactor);
   Values maxima = rowMaxima(state, scores);

@@ -200,7 +200,7 @@ void TileLoads::emit(sm80::ElementRegion &region, const IRMapping &scalars,
           further += row * rowDistance * access.rowStep;
         Value &loaded = words[{base, further}];
         if (!loaded)
-          loaded = nvvm::loadGlobalConstant(
+          loaded = nvvm::loadGlobalInPlace(
               b, word, Int(b, addresses[base]) + further * access.bytes());
         region.setLoaded(access.load, row, column,
                          extract(b, loaded, part, access.perLoad, element));

@@ -145,9 +145,9 @@ Upcoming Upcoming::lookUp(KernelState &state, TileOrder &order, Int index) {
 TileQueue::TileQueue(KernelState &state, TileOrder &order, Value which)
     : state(state), order(order),
       // Every warp that reads an entry says so: four of a consumer, one that
-      // stores for it.
+      // stores for it, and the producer unless it wrote the entry.
       ring(state, state.plan.tileBarriers(), tileQueueSlots,
-           5 * state.plan.consumers),
+           5 * state.plan.consumers + state.plan.hasScheduler()),
       which(state.b, which) {}
 
 Int TileQueue::counter() const {

@@ -46,13 +46,12 @@ struct Upcoming {
   static Upcoming from(KernelState &state, mlir::ValueRange values);
 };
 
-/// Hands tiles from the producer to everyone else of the CTA, with what it
-/// looked up about them. The first tile is known from the CTA's number. Every
-/// sequence ends with a number that is no tile's.
+/// Hands tiles from whoever schedules to everyone else of the CTA, with what
+/// was looked up about them. The first tile is known from the CTA's number.
+/// Every sequence ends with a number that is no tile's.
 ///
-/// Where the order is made at run time the producer takes numbers from the
-/// launch's counter, asking when it begins to load a tile and reading the
-/// answer when it is done. The counter is two words, the next number and the
+/// Where the order is made at run time numbers are taken from the launch's
+/// counter. The counter is two words, the next number and the
 /// CTAs that have finished; the last CTA to finish sets both to zero again, so
 /// that the next launch finds them as this one did. With a negative `which`
 /// there is no counter.
@@ -64,7 +63,8 @@ public:
   void initialize() const { ring.initialize(); }
   Cursor next(Cursor cursor) const { return ring.next(cursor); }
 
-  // Producer, all lanes; `leader` holds for one.
+  // Who schedules (TileScheduler), all lanes; `leader` holds for one.
+  void awaitRoom(Cursor cursor) const { ring.waitEmpty(cursor); }
   Int ask(mlir::Value leader, Int index) const;
   Int answer(Int asked) const;
   void publish(mlir::Value leader, Cursor cursor, const Upcoming &tile) const;

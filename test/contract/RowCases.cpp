@@ -101,7 +101,7 @@ const std::vector<RowCase> &qm::contract::rowCases() {
   static const std::vector<RowCase> all = [] {
     std::vector<RowCase> list;
     for (auto part : {emptyRowCases, maskCases, lengthCases, headCases,
-                      sequenceCases, statisticCases, tokenCases})
+                      sequenceCases, statisticCases, tokenCases, bufferCases})
       llvm::append_range(list, part());
     return list;
   }();

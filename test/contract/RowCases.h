@@ -63,6 +63,7 @@ std::vector<RowCase> headCases();
 std::vector<RowCase> sequenceCases();
 std::vector<RowCase> statisticCases();
 std::vector<RowCase> tokenCases();
+std::vector<RowCase> bufferCases();
 
 /// Mean of V and logarithm of the count over the kept keys, whose scores are
 /// all `shift`.

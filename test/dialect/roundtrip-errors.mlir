@@ -265,6 +265,25 @@ func.func @search_type(%ids: tensor<?xf32>, %x: i32) {
 
 // -----
 
+// Extrema are of a range along one dimension, which the buffer has.
+func.func @extrema_dimension(%ids: tensor<2x?xi32>, %x: i32) {
+  // expected-error @below {{QM0208: 2 indices and a range along dimension 2 for a buffer of rank 2}}
+  // expected-note @below {{help: give one index for each dimension of the buffer}}
+  %least, %greatest = attn.extrema %ids[%x, %x] to %x along 2 : tensor<2x?xi32>
+  return
+}
+
+// -----
+
+func.func @extrema_type(%ids: tensor<?xf32>, %x: i32) {
+  // expected-error @below {{QM0212: a buffer of 'f32' has no extrema}}
+  // expected-note @below {{help: use i8, i16, i32 or i64}}
+  %least, %greatest = attn.extrema %ids[%x] to %x along 0 : tensor<?xf32>
+  return
+}
+
+// -----
+
 // No call has this element; the first and the last that a dimension has are fine.
 func.func @gather_outside(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>, %table: tensor<?x4xf32>) -> tensor<?x8x?x64xbf16> {
   %o = attn.attention q(%q) k(%k) v(%v) score (%s, %b, %h, %i, %j) {

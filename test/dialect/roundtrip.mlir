@@ -109,7 +109,7 @@ func.func @padded(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor
   return
 }
 
-// A sink, the row maximum, a sorted buffer and a search in it.
+// A sink, the row maximum, a sorted buffer, a search in it and its extrema.
 // CHECK-LABEL: func.func @sink
 func.func @sink(%q: tensor<?x2x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tensor<?x1x?x64xf16>, %sinks: tensor<2xf32>, %ids: tensor<?xi32>)
     -> (tensor<?x2x?x64xf16>, tensor<?x2x?xf32>, tensor<?x2x?xf32>) {
@@ -155,6 +155,12 @@ attn.kernel @statistics(%q: tensor<?x1x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: 
   %a0 = attn.fill 0.0 : !attn.tile<64x64xf32>
   %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32> {
     attn.yield %m, %l, %acc : !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x64xf32>
+  } classify (%rlo, %rhi, %jlo, %jhi) {
+    // CHECK: %{{.*}}, %{{.*}} = attn.extrema %ids[%{{.*}}] to %{{.*}} along 0 : tensor<?xi32>
+    %least, %greatest = attn.extrema %ids[%jlo] to %jhi along 0 : tensor<?xi32>
+    %any = arith.cmpi sle, %least, %rhi : i32
+    %all = arith.cmpi sle, %greatest, %rlo : i32
+    attn.yield %any, %all : i1, i1
   } bounds (%ilo, %ihi) {
     // CHECK: attn.search %ids[] for %{{.*}} : tensor<?xi32>
     %first = attn.search %ids[] for %ilo : tensor<?xi32>

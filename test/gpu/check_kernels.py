@@ -296,6 +296,7 @@ def check(kernels):
                   flush=True)
     failures += check_bits({k.name: k for k in kernels})
     failures += check_far(kernels)
+    failures += check_many(kernels)
     print("failures:", failures)
     return failures
 
@@ -333,6 +334,28 @@ def check_far(kernels):
         same = all(torch.equal(a, b) for a, b in zip(*results)) and not results[0][0].isnan().any()
         print(f"{kernel.name}: offsets past 2^31: bits {'equal' if same else 'WRONG'}", flush=True)
         failures += not same
+    return failures
+
+
+def check_many(kernels):
+    """70,000 batch entries, more than a grid has in y and z: the bits of two calls with half of them each."""
+    failures = 0
+    for kernel in kernels:
+        if kernel.head_dim != 64 or kernel.value_dim != 64 or kernel.spec not in ("full", "causal"):
+            continue
+        batch = 70000
+        values, _ = inputs(kernel, batch, 3, 5, "bhsd", 1.0)
+        kernel.launcher(values)()
+        torch.cuda.synchronize()
+        whole = values["o"].clone(), values["lse"].clone()
+        for half in (slice(0, batch // 2), slice(batch // 2, batch)):
+            values["o"].fill_(math.nan)
+            kernel.launcher({n: v[half] if n in ("q", "k", "v", "o", "lse") else v for n, v in values.items()})()
+            torch.cuda.synchronize()
+            same = torch.equal(values["o"][half], whole[0][half]) and torch.equal(values["lse"][half], whole[1][half])
+            failures += not same
+            print(f"{kernel.name}: half of {batch} batch entries: bits {'equal' if same else 'WRONG'}", flush=True)
+        failures += bool(whole[0].isnan().any())
     return failures
 
 

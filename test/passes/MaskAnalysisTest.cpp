@@ -38,7 +38,9 @@ std::vector<Buffer> makeBuffers(std::mt19937 &random) {
                                  {"bytes", "2x?xi8", true, {2, 23}, {}},
                                  {"shorts", "?xi16", true, {18}, {}},
                                  {"wide", "?xi64", true, {20}, {}},
-                                 {"table", "?xi32", false, {9}, {}}};
+                                 {"table", "?xi32", false, {9}, {}},
+                                 {"classes", "?x2xi8", false, {19, 2}, {}},
+                                 {"large", "?xi64", false, {16}, {}}};
   for (Buffer &buffer : buffers) {
     int64_t columns = buffer.shape.back(), count = 1;
     for (int64_t extent : buffer.shape)
@@ -59,6 +61,10 @@ std::vector<Buffer> makeBuffers(std::mt19937 &random) {
     wide[at] += int64_t(1) << 32;
   if (random() % 3 == 0)
     wide[0] -= int64_t(1) << 32;
+  // Around the ends of 32 bits, of which the low ones count.
+  for (int64_t &element : buffers[6].elements)
+    if (random() % 4 == 0)
+      element += (int64_t(1) << 31) * (int64_t(random() % 3) - 1);
   return buffers;
 }
 
@@ -138,7 +144,7 @@ private:
     return emit("arith.addi " + x + ", %w : i32");
   }
   std::string narrowLoad(const std::string &index) {
-    switch (pick(3)) {
+    switch (pick(5)) {
     case 0: {
       std::string byte = emit("attn.load %bytes[" + constant(pick(2)) + ", " +
                               index + "] sorted : tensor<2x?xi8>");
@@ -148,6 +154,16 @@ private:
       std::string element =
           emit("attn.load %shorts[" + index + "] sorted : tensor<?xi16>");
       return emit("arith.extsi " + element + " : i16 to i32");
+    }
+    case 2: { // along the first dimension, in no order
+      std::string element = emit("attn.load %classes[" + index + ", " +
+                                 constant(pick(2)) + "] : tensor<?x2xi8>");
+      return emit("arith.extsi " + element + " : i8 to i32");
+    }
+    case 3: {
+      std::string element =
+          emit("attn.load %large[" + index + "] : tensor<?xi64>");
+      return emit("arith.trunci " + element + " : i64 to i32");
     }
     default: {
       std::string element =
@@ -184,7 +200,8 @@ std::string kernelText(const std::string &mask) {
       "func.func @f(%q: tensor<?x1x?x8xf32>, %k: tensor<?x1x?x8xf32>, %v: "
       "tensor<?x1x?x8xf32>, %w: i32, %ids: tensor<?xi32>, %bytes: "
       "tensor<2x?xi8>, %shorts: tensor<?xi16>, %wide: tensor<?xi64>, %table: "
-      "tensor<?xi32>) -> tensor<?x1x?x8xf32> {\n"
+      "tensor<?xi32>, %classes: tensor<?x2xi8>, %large: tensor<?xi64>) -> "
+      "tensor<?x1x?x8xf32> {\n"
       "%o = attn.attention q(%q) k(%k) v(%v) mask (%b, %h, %i, %j) {\n";
   return text + mask +
          "} : tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32> -> "
@@ -205,6 +222,10 @@ public:
   }
   SmallVector<int64_t> run(Block &block) {
     for (Operation &op : block.without_terminator()) {
+      if (auto extrema = dyn_cast<attn::ExtremaOp>(op)) {
+        evaluateExtrema(extrema);
+        continue;
+      }
       SmallVector<Attribute> operands =
           llvm::map_to_vector(op.getOperands(), [&](Value operand) {
             return values.lookup(operand);
@@ -243,6 +264,37 @@ private:
     for (auto [index, extent] : llvm::zip(leading, buffer.shape))
       row = row * extent + std::clamp<int64_t>(number(index), 0, extent - 1);
     return row * buffer.shape.back();
+  }
+
+  /// By looking at every element whose index is in the range.
+  void evaluateExtrema(attn::ExtremaOp op) {
+    const Buffer &buffer = *data.lookup(op.getBuffer());
+    int64_t dimension = op.getDimension(), extent = buffer.shape[dimension];
+    auto clamp = [&](Value index) {
+      return std::clamp<int64_t>(number(index), 0, extent - 1);
+    };
+    int64_t first = clamp(op.getIndices()[dimension]),
+            last = clamp(op.getLast());
+    int64_t least = INT32_MAX, greatest = INT32_MIN;
+    for (int64_t at = 0; at < int64_t(buffer.elements.size()); ++at) {
+      int64_t rest = at;
+      bool inside = true;
+      for (int64_t d = buffer.shape.size() - 1; d >= 0; --d) {
+        int64_t index = rest % buffer.shape[d];
+        rest /= buffer.shape[d];
+        inside &= d == dimension
+                      ? first <= index && index <= last
+                      : index == std::clamp<int64_t>(number(op.getIndices()[d]),
+                                                     0, buffer.shape[d] - 1);
+      }
+      if (!inside)
+        continue;
+      int64_t element = int32_t(buffer.elements[at]);
+      least = std::min(least, element);
+      greatest = std::max(greatest, element);
+    }
+    values[op.getLeast()] = builder.getI32IntegerAttr(least);
+    values[op.getGreatest()] = builder.getI32IntegerAttr(greatest);
   }
 
   /// What has no folder, one that gives up near the ends of the type, or one

@@ -109,3 +109,115 @@ attn.kernel @negative(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: 
   %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 : !attn.tile<?x64xf32>, !attn.tile<?xf32>, !attn.tile<?xf32> -> !attn.tile<?x64xf32>, !attn.tile<?xf32>
   attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<?x64xf32>, tensor<?x2x?x64xbf16>
 }
+
+// The score's factor leaves a sum: a term is divided by it, in a product at the operand that all elements share.
+// CHECK-LABEL: attn.kernel @alibi
+// CHECK: attn.map %{{.*}} at {{.*}} (%[[E:.*]], %[[I:.*]], %[[J:.*]]) {
+// CHECK: %[[SLOPE:.*]] = attn.load
+// CHECK-NEXT: arith.constant 8.000000e+00
+// CHECK-NEXT: %[[STEEP:.*]] = arith.mulf %[[SLOPE]]
+// CHECK: %[[F:.*]] = arith.sitofp
+// CHECK-NEXT: %[[T:.*]] = arith.mulf %[[STEEP]], %[[F]]
+// CHECK-NEXT: %[[X:.*]] = arith.addf %[[E]], %[[T]]
+// CHECK-NEXT: attn.yield %[[X]]
+// CHECK: attn.online_softmax {{.*}} exp2_scale(0.180336878)
+attn.kernel @alibi(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>, %slopes: tensor<2xf32>) outs(%o: tensor<?x2x?x64xbf16>)
+    attributes {arg_names = ["q", "k", "v", "slopes", "o"]} {
+  %b, %h, %i0 = attn.tile_position
+  %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x2x?x64xbf16> -> !attn.tile<?x64xbf16>
+  %m0 = attn.fill 0xFF800000 : !attn.tile<?xf32>
+  %l0 = attn.fill 0.0 : !attn.tile<?xf32>
+  %a0 = attn.fill 0.0 : !attn.tile<?x64xf32>
+  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<?xf32>, !attn.tile<?xf32>, !attn.tile<?x64xf32> {
+    %kt = attn.load_tile %k[%b, %h, %j0] : tensor<?x2x?x64xbf16> -> !attn.tile<?x64xbf16>
+    %s0 = attn.dot %qt, %kt : !attn.tile<?x64xbf16>, !attn.tile<?x64xbf16> -> !attn.tile<?x?xf32>
+    %s1 = attn.map %s0 at [%i0, %j0] (%e, %i, %j) {
+      %c = arith.constant 0.125 : f32
+      %x = arith.mulf %e, %c : f32
+      %s = attn.load %slopes[%h] : tensor<2xf32>
+      %d = arith.subi %j, %i : i32
+      %f = arith.sitofp %d : i32 to f32
+      %t = arith.mulf %s, %f : f32
+      %z = arith.addf %x, %t : f32
+      attn.yield %z : f32
+    } : !attn.tile<?x?xf32>
+    %m2, %l2, %p, %alpha = attn.online_softmax %s1, %m, %l : !attn.tile<?x?xf32>, !attn.tile<?xf32>, !attn.tile<?xf32>
+      -> !attn.tile<?xf32>, !attn.tile<?xf32>, !attn.tile<?x?xf32>, !attn.tile<?xf32>
+    %vt = attn.load_tile %v[%b, %h, %j0] : tensor<?x2x?x64xbf16> -> !attn.tile<?x64xbf16>
+    %a2 = attn.accumulate %p, %vt into %acc scaled_by %alpha : !attn.tile<?x?xf32>, !attn.tile<?x64xbf16>, !attn.tile<?x64xf32>, !attn.tile<?xf32> -> !attn.tile<?x64xf32>
+    attn.yield %m2, %l2, %a2 : !attn.tile<?xf32>, !attn.tile<?xf32>, !attn.tile<?x64xf32>
+  }
+  %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 : !attn.tile<?x64xf32>, !attn.tile<?xf32>, !attn.tile<?xf32> -> !attn.tile<?x64xf32>, !attn.tile<?xf32>
+  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<?x64xf32>, tensor<?x2x?x64xbf16>
+}
+
+// A term that differs from element to element is multiplied itself; a difference of differences too.
+// CHECK-LABEL: attn.kernel @terms
+// CHECK: attn.map %{{.*}} at {{.*}} (%[[E:.*]], %[[I:.*]], %[[J:.*]]) {
+// CHECK: %[[F:.*]] = arith.sitofp
+// CHECK-NEXT: arith.constant 2.000000e+00
+// CHECK-NEXT: %[[T:.*]] = arith.mulf %[[F]]
+// CHECK: %[[X:.*]] = arith.subf %[[T]], %[[E]]
+// CHECK: arith.subf %{{.*}}, %[[X]]
+// CHECK: attn.online_softmax {{.*}} exp2_scale(0.721347
+attn.kernel @terms(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>) outs(%o: tensor<?x2x?x64xbf16>)
+    attributes {arg_names = ["q", "k", "v", "o"]} {
+  %b, %h, %i0 = attn.tile_position
+  %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x2x?x64xbf16> -> !attn.tile<?x64xbf16>
+  %m0 = attn.fill 0xFF800000 : !attn.tile<?xf32>
+  %l0 = attn.fill 0.0 : !attn.tile<?xf32>
+  %a0 = attn.fill 0.0 : !attn.tile<?x64xf32>
+  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<?xf32>, !attn.tile<?xf32>, !attn.tile<?x64xf32> {
+    %kt = attn.load_tile %k[%b, %h, %j0] : tensor<?x2x?x64xbf16> -> !attn.tile<?x64xbf16>
+    %s0 = attn.dot %qt, %kt : !attn.tile<?x64xbf16>, !attn.tile<?x64xbf16> -> !attn.tile<?x?xf32>
+    %s1 = attn.map %s0 at [%i0, %j0] (%e, %i, %j) {
+      %c = arith.constant 0.5 : f32
+      %x = arith.mulf %e, %c : f32
+      %f = arith.sitofp %j : i32 to f32
+      %u = arith.subf %f, %x : f32
+      %one = arith.constant 1.0 : f32
+      %z = arith.subf %one, %u : f32
+      attn.yield %z : f32
+    } : !attn.tile<?x?xf32>
+    %m2, %l2, %p, %alpha = attn.online_softmax %s1, %m, %l : !attn.tile<?x?xf32>, !attn.tile<?xf32>, !attn.tile<?xf32>
+      -> !attn.tile<?xf32>, !attn.tile<?xf32>, !attn.tile<?x?xf32>, !attn.tile<?xf32>
+    %vt = attn.load_tile %v[%b, %h, %j0] : tensor<?x2x?x64xbf16> -> !attn.tile<?x64xbf16>
+    %a2 = attn.accumulate %p, %vt into %acc scaled_by %alpha : !attn.tile<?x?xf32>, !attn.tile<?x64xbf16>, !attn.tile<?x64xf32>, !attn.tile<?xf32> -> !attn.tile<?x64xf32>
+    attn.yield %m2, %l2, %a2 : !attn.tile<?xf32>, !attn.tile<?xf32>, !attn.tile<?x64xf32>
+  }
+  %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 : !attn.tile<?x64xf32>, !attn.tile<?xf32>, !attn.tile<?xf32> -> !attn.tile<?x64xf32>, !attn.tile<?xf32>
+  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<?x64xf32>, tensor<?x2x?x64xbf16>
+}
+
+// A sum that is used twice stays as it is.
+// CHECK-LABEL: attn.kernel @shared
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: attn.online_softmax {{.*}} exp2_scale(1.442695
+attn.kernel @shared(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>) outs(%o: tensor<?x2x?x64xbf16>)
+    attributes {arg_names = ["q", "k", "v", "o"]} {
+  %b, %h, %i0 = attn.tile_position
+  %qt = attn.load_tile %q[%b, %h, %i0] : tensor<?x2x?x64xbf16> -> !attn.tile<?x64xbf16>
+  %m0 = attn.fill 0xFF800000 : !attn.tile<?xf32>
+  %l0 = attn.fill 0.0 : !attn.tile<?xf32>
+  %a0 = attn.fill 0.0 : !attn.tile<?x64xf32>
+  %r:3 = attn.key_blocks (%j0) iter(%m = %m0, %l = %l0, %acc = %a0) : !attn.tile<?xf32>, !attn.tile<?xf32>, !attn.tile<?x64xf32> {
+    %kt = attn.load_tile %k[%b, %h, %j0] : tensor<?x2x?x64xbf16> -> !attn.tile<?x64xbf16>
+    %s0 = attn.dot %qt, %kt : !attn.tile<?x64xbf16>, !attn.tile<?x64xbf16> -> !attn.tile<?x?xf32>
+    %s1 = attn.map %s0 at [%i0, %j0] (%e, %i, %j) {
+      %c = arith.constant 0.5 : f32
+      %x = arith.mulf %e, %c : f32
+      %f = arith.sitofp %j : i32 to f32
+      %u = arith.addf %f, %x : f32
+      %z = arith.mulf %u, %u : f32
+      attn.yield %z : f32
+    } : !attn.tile<?x?xf32>
+    %m2, %l2, %p, %alpha = attn.online_softmax %s1, %m, %l : !attn.tile<?x?xf32>, !attn.tile<?xf32>, !attn.tile<?xf32>
+      -> !attn.tile<?xf32>, !attn.tile<?xf32>, !attn.tile<?x?xf32>, !attn.tile<?xf32>
+    %vt = attn.load_tile %v[%b, %h, %j0] : tensor<?x2x?x64xbf16> -> !attn.tile<?x64xbf16>
+    %a2 = attn.accumulate %p, %vt into %acc scaled_by %alpha : !attn.tile<?x?xf32>, !attn.tile<?x64xbf16>, !attn.tile<?x64xf32>, !attn.tile<?xf32> -> !attn.tile<?x64xf32>
+    attn.yield %m2, %l2, %a2 : !attn.tile<?xf32>, !attn.tile<?xf32>, !attn.tile<?x64xf32>
+  }
+  %on, %ln = attn.normalize %r#2 by %r#1 max %r#0 : !attn.tile<?x64xf32>, !attn.tile<?xf32>, !attn.tile<?xf32> -> !attn.tile<?x64xf32>, !attn.tile<?xf32>
+  attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<?x64xf32>, tensor<?x2x?x64xbf16>
+}

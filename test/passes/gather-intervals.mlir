@@ -1,4 +1,4 @@
-// Gathers on ranges: the ends of a sorted buffer, neighbours of an index that moves in steps, and nothing for the rest.
+// Gathers on ranges: the ends of a sorted buffer, neighbours of an index that moves in steps, the extrema of other buffers.
 // RUN: qm-opt %s --qm-to-online --qm-tile-attention --qm-lift-mask --qm-bound-keys --canonicalize | FileCheck %s
 
 // Documents by sorted ids: four elements say what a block is; the keys of the tile's documents are found by search.
@@ -68,12 +68,12 @@ func.func @block_list(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: 
   return %o : tensor<?x2x?x64xbf16>
 }
 
-// A gather by key from a buffer in no order: every block is partial, the loop goes over all of them.
+// A gather by key from a buffer in no order: the kernel looks at the block's elements. The loop goes over all blocks.
 // CHECK-LABEL: attn.kernel @unordered
-// CHECK: } classify
-// CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
-// CHECK-NEXT: %[[FALSE:.*]] = arith.constant false
-// CHECK-NEXT: attn.yield %[[TRUE]], %[[FALSE]] : i1, i1
+// CHECK: } classify (%{{.*}}, %{{.*}}, %[[JLO:.*]], %[[JHI:.*]]) {
+// CHECK: %[[LEAST:.*]], %[[GREATEST:.*]] = attn.extrema %flags[%[[JLO]]] to %[[JHI]] along 0 : tensor<?xi8>
+// CHECK-DAG: arith.cmpi sle, %[[LEAST]], %c0_i32 : i32
+// CHECK-DAG: arith.cmpi sge, %[[GREATEST]], %c0_i32 : i32
 // CHECK-NOT: bounds
 func.func @unordered(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>, %flags: tensor<?xi8> {attn.name = "flags"}) -> tensor<?x2x?x64xbf16> {
   %o = attn.attention q(%q) k(%k) v(%v)
@@ -81,6 +81,45 @@ func.func @unordered(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: t
       %x = attn.load %flags[%j] : tensor<?xi8>
       %zero = arith.constant 0 : i8
       %c = arith.cmpi ne, %x, %zero : i8
+      attn.yield %c : i1
+    } : tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16> -> tensor<?x2x?x64xbf16>
+  return %o : tensor<?x2x?x64xbf16>
+}
+
+// A last key for each row, in no order: the greatest of the tile's rows ends the loop. Elements of keys are not looked at there: the range would be
+// the whole sequence.
+// CHECK-LABEL: attn.kernel @last_keys
+// CHECK: } bounds (%[[ILO:.*]], %[[IHI:.*]]) {
+// CHECK: %{{.*}}, %[[END:.*]] = attn.extrema %last[%b, %[[ILO]], %{{.*}}] to %[[IHI]] along 1 : tensor<?x?x2xi16>
+// CHECK-NOT: attn.extrema
+// CHECK: attn.yield %{{.*}}, %[[END]] : i32, i32
+func.func @last_keys(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>, %last: tensor<?x?x2xi16> {attn.name = "last"}, %flags: tensor<?xi32>) -> tensor<?x2x?x64xbf16> {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    mask (%b, %h, %i, %j) {
+      %one = arith.constant 1 : i32
+      %narrow = attn.load %last[%b, %i, %one] : tensor<?x?x2xi16>
+      %end = arith.extsi %narrow : i16 to i32
+      %inside = arith.cmpi sle, %j, %end : i32
+      %flag = attn.load %flags[%j] : tensor<?xi32>
+      %on = arith.cmpi sge, %flag, %one : i32
+      %c = arith.andi %inside, %on : i1
+      attn.yield %c : i1
+    } : tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16> -> tensor<?x2x?x64xbf16>
+  return %o : tensor<?x2x?x64xbf16>
+}
+
+// Two indices that are ranges: nothing is known, every block is partial.
+// CHECK-LABEL: attn.kernel @dense
+// CHECK: } classify
+// CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
+// CHECK-NEXT: %[[FALSE:.*]] = arith.constant false
+// CHECK-NEXT: attn.yield %[[TRUE]], %[[FALSE]] : i1, i1
+func.func @dense(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>, %table: tensor<?x?xi32> {attn.name = "table"}) -> tensor<?x2x?x64xbf16> {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    mask (%b, %h, %i, %j) {
+      %x = attn.load %table[%i, %j] : tensor<?x?xi32>
+      %zero = arith.constant 0 : i32
+      %c = arith.cmpi ne, %x, %zero : i32
       attn.yield %c : i1
     } : tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16> -> tensor<?x2x?x64xbf16>
   return %o : tensor<?x2x?x64xbf16>

@@ -124,12 +124,13 @@ attn.kernel @padding(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: t
   attn.store_tile %on, %o[%b, %h, %i0] : !attn.tile<?x64xf32>, tensor<?x2x?x64xbf16>
 }
 
-// Documents by an unsorted id: nothing is known, every block is partial.
+// Documents by an unsorted id: the ids that rows and keys of the block have are looked at.
 // CHECK-LABEL: attn.kernel @document
-// CHECK: } classify
-// CHECK-DAG: %[[T:.*]] = arith.constant true
-// CHECK-DAG: %[[F:.*]] = arith.constant false
-// CHECK: attn.yield %[[T]], %[[F]] : i1, i1
+// CHECK: } classify (%[[ILO:.*]], %[[IHI:.*]], %[[JLO:.*]], %[[JHI:.*]]) {
+// CHECK-DAG: %[[RL:.*]], %[[RG:.*]] = attn.extrema %ids[%[[ILO]]] to %[[IHI]] along 0
+// CHECK-DAG: %[[KL:.*]], %[[KG:.*]] = attn.extrema %ids[%[[JLO]]] to %[[JHI]] along 0
+// CHECK-DAG: arith.cmpi sle, %[[RL]], %[[KG]] : i32
+// CHECK-DAG: arith.cmpi sle, %[[KL]], %[[RG]] : i32
 attn.kernel @document(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>, %ids: tensor<?xi32>) outs(%o: tensor<?x2x?x64xbf16>)
     attributes {arg_names = ["q", "k", "v", "ids", "o"]} {
   %b, %h, %i0 = attn.tile_position

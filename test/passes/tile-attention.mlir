@@ -85,3 +85,16 @@ func.func @sink(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?
     } : tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32> -> tensor<?x8x?x64xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>
   return %o, %lse, %m : tensor<?x8x?x64xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>
 }
+
+// What a buffer's extents follow is a property of the kernel: the runtime compares them with the call's.
+// CHECK-LABEL: attn.kernel @follows
+// CHECK-SAME: attn.follows = {bias = ["batch", ""]}
+func.func @follows(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x64xf16>, %bias: tensor<?x2xf32> {attn.name = "bias", attn.follows = ["batch", ""]}) -> tensor<?x2x?x64xf16> {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.load %bias[%b, %h] : tensor<?x2xf32>
+      %t = arith.addf %s, %x : f32
+      attn.yield %t : f32
+    } : tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> -> tensor<?x2x?x64xf16>
+  return %o : tensor<?x2x?x64xf16>
+}

@@ -9,7 +9,8 @@ libqm.so. Everything in bf16, 16 heads. Checks against FlashAttention-2 (PyTorch
 * 8192 sequences of 34 tokens, against FlashAttention-2, our kernel without lengths on [8192, 34], and the time that reading q, k and
   v and writing O takes at the measured speed of a copy;
 * the same with no keys, beside the same tokens as 8 sequences: what a launch costs apart from attention;
-* 17 sequences of 16384 tokens against the kernel without lengths, and sequences of random lengths against FlashAttention-2;
+* 17 sequences of 16384 tokens against the kernel without lengths; sequences of random lengths, and one of 16384 tokens with 64 of 256,
+  against FlashAttention-2;
 * 500 sets of lengths and windows through one image, memory before and after; one captured graph whose lengths change;
 * 70,000 sequences of 17 tokens: more than 2^31 elements a tensor.
 
@@ -86,7 +87,7 @@ class Session:
         self.target = options.target or manifest["kernels"][0]["target"]
         self.library = self.runtime.load(options.folder, manifest, self.target)
         self.flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
-        self.commit, self.rows = options.commit, []
+        self.commit, self.results, self.rows = options.commit, options.results, []
 
     def kernel(self, name):
         return Kernel(self.runtime, self.library[0], name)
@@ -105,11 +106,25 @@ class Session:
         ratio = times[against] / times[ours]  # of speeds, as in all results
         print(f"  {cell}: {ours} {times[ours]:.3f} ms; " + ", ".join(f"{n} {v:.3f}" for n, v in peers.items())
               + f"; {ratio:.3f} of {against}'s speed", flush=True)
+        self.add_row("packed sequences", cell, times[ours], peers, ratio, bar)
+
+    def add_row(self, suite, cell, ours, peers, ratio, bar=None):
         self.rows.append({
-            "suite": f"packed sequences {self.target}", "cell": cell, "metric": "time", "unit": "ms",
-            "ours": round(times[ours], 4), "peers": peers, "ratio": round(ratio, 3), "bar": bar,
+            "suite": f"{suite} {self.target}", "cell": cell, "metric": "time", "unit": "ms",
+            "ours": round(ours, 4), "peers": peers, "ratio": round(ratio, 3), "bar": bar,
             "gpu": torch.cuda.get_device_name(0), "sm_mhz": float(query("clocks.sm") or 0),
             "driver": query("driver_version"), "commit": self.commit, "date": datetime.date.today().isoformat()})
+
+    def write(self):
+        if self.results:
+            self.results.write_text(json.dumps(self.rows, indent=1) + "\n")
+
+
+def add_options(parser):
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--target", help="only kernels of this target")
+    parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--commit", help="commit of the kernels, for --results")
 
 
 def check(session):
@@ -182,6 +197,15 @@ def long_sequences(session):
             "ours": session.kernel(f"packed_causal_{width}").bind(q, k, v, cu, cu, o),
             "fa2 varlen": lambda: flash(q, k, v, cu, cu, (longest, longest), True)}, launches=5)
         session.report(f"32 random lengths up to 8192 causal D{width}", times, "ours", "fa2 varlen")
+    # One long document among short ones: a kernel that begins with it last has one multiprocessor at work at the end.
+    for name, lengths in (("first", [16384] + [256] * 64), ("last", [256] * 64 + [16384])):
+        tokens = sum(lengths)
+        q, k, v = (random(tokens, 128) for _ in range(3))
+        o, cu = torch.empty_like(q), starts(lengths)
+        times = session.times({
+            "ours": session.kernel("packed_causal_128").bind(q, k, v, cu, cu, o),
+            "fa2 varlen": lambda: flash(q, k, v, cu, cu, (16384, 16384), True)}, launches=5)
+        session.report(f"16384 tokens {name} and 64 x 256 causal D128", times, "ours", "fa2 varlen")
 
 
 def lengths_are_data(session):
@@ -233,10 +257,7 @@ def past_two_to_31(session):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--target", help="only kernels of this target")
-    parser.add_argument("--results", type=pathlib.Path)
-    parser.add_argument("--commit", help="commit of the kernels, for --results")
+    add_options(parser)
     options = parser.parse_args()
     if torch is None or not torch.cuda.is_available():
         print(f"skipped: {'no PyTorch' if torch is None else 'no GPU'} here")
@@ -246,8 +267,7 @@ def main():
     for part in (check, many_short, long_sequences, lengths_are_data, past_two_to_31):
         part(session)
         torch.cuda.empty_cache()
-    if options.results:
-        options.results.write_text(json.dumps(session.rows, indent=1) + "\n")
+        session.write()
 
 
 if __name__ == "__main__":

@@ -122,6 +122,13 @@ class Emitter:
         text = "".join(f"{extent if isinstance(extent, int) else '?'}x" for extent in dims)
         return f"tensor<{text}{argument.stored_dtype}>"
 
+    def follows(self, argument):
+        # In packed calls rows and keys count from the start of a sequence: a buffer has as many as the longest needs.
+        followed = ("batch",) if self.spec.lengths == "packed" else ("batch", "query", "key")
+        names = [extent if extent in followed else "" for extent in argument.dims or ()]
+        listed = ", ".join(f'"{name}"' for name in names)
+        return f", attn.follows = [{listed}]" if any(names) else ""
+
     def emit(self):
         spec = self.spec
 
@@ -139,7 +146,7 @@ class Emitter:
         lengths = LENGTHS[spec.lengths]
         arguments = "".join(f',\n    %{name}: tensor<?xi32> {{attn.name = "{name}"}}' for name in lengths)
         arguments += "".join(
-            f',\n    {self.value_name(a)}: {self.argument_type(a)} {{attn.name = "{spec.argument_names[id(a)]}"}}{self.location(a.place)}'
+            f',\n    {self.value_name(a)}: {self.argument_type(a)} {{attn.name = "{spec.argument_names[id(a)]}"{self.follows(a)}}}{self.location(a.place)}'
             for a in spec.arguments
         )
         options = f" {spec.lengths}(%{', %'.join(lengths)})" if lengths else ""

@@ -136,8 +136,10 @@ TEST(DslBuffers, SignatureInOrderOfDeclaration) {
       << text;
   size_t a = text.find("%a: tensor<6x2xf32> {attn.name = \"a\"}");
   size_t n = text.find("%n: i32 {attn.name = \"n\"}");
+  // Extents that are the call's are named.
   size_t flags =
-      text.find("%flags: tensor<?x?x?x?x7xi8> {attn.name = \"flags\"}");
+      text.find("%flags: tensor<?x?x?x?x7xi8> {attn.name = \"flags\", "
+                "attn.follows = [\"batch\", \"query\", \"key\", \"\", \"\"]}");
   size_t cap = text.find("%cap: f32 {attn.name = \"cap\"}");
   EXPECT_TRUE(a < n && n < flags && flags < cap && cap != std::string::npos)
       << text;

@@ -25,13 +25,16 @@ void expectText(Spec &spec, const char *part) {
 TEST(DslLengths, PackedSequencesShareABatchEntry) {
   Ready spec;
   spec.packed().returnLse();
-  auto stride = spec.buffer("stride", i32, spec.batch());
-  spec.mask([=](Batch b, Head, Query i, Key j) { return i - j < stride[b]; });
+  auto stride = spec.buffer("stride", i32, spec.batch(), spec.queryLength());
+  spec.mask(
+      [=](Batch b, Head, Query i, Key j) { return i - j < stride(b, i); });
   expectText(spec, "%q: tensor<1x4x?x8xbf16>, %k: tensor<1x2x?x8xbf16>, %v: "
                    "tensor<1x2x?x8xbf16>");
   // After v, before the buffers.
   expectText(spec, "%cu_q: tensor<?xi32> {attn.name = \"cu_q\"}, %cu_kv: "
                    "tensor<?xi32> {attn.name = \"cu_kv\"},\n    %stride: ");
+  // One for each sequence; rows of one count from its start.
+  expectText(spec, "attn.follows = [\"batch\", \"\"]");
   expectText(spec, "q(%q) k(%k) v(%v) packed(%cu_q, %cu_kv)");
   expectText(spec, "tensor<1x4x?xf32>");
 }

@@ -60,6 +60,10 @@ def examples():
             return_row_max=True,
         ),
         "natten": qa.Spec(name="natten", heads=8, head_dim=64, dtype="f16", mask=masks.natten_2d((90, 160), (7, 13))),
+        "packed_sequences": qa.Spec(
+            name="packed_sequences", heads=16, kv_heads=4, head_dim=64, lengths="packed", return_lse=True,
+            mask=masks.prefix(prompt) | masks.causal(BOTTOM_RIGHT),
+        ),
         "prefix_lm": qa.Spec(name="prefix_lm", heads=16, head_dim=64, mask=masks.prefix(prompt) | masks.causal(TOP_LEFT)),
         "sink_window": qa.Spec(name="sink_window", heads=32, kv_heads=8, head_dim=128, mask=sink),
         "softcap_alibi": qa.Spec(

@@ -98,6 +98,8 @@ Mask padding(const Buffer<Bool, KindB, KindJ> &valid,
 }
 
 /// Ids over [position], or [batch, position]: a token sees its own document.
+/// Padding between documents is a document too. If it may hold NaN, join a
+/// condition on the key alone, as `ids[j] >= 0`: its values are then not used.
 /// Keeps: queryIds[i] = keyIds[j]
 template <class... KindsQ, class... KindsK>
 Mask document(const Buffer<Index, KindsQ...> &queryIds,

@@ -44,8 +44,12 @@ public:
     Block &block = region.front();
     for (auto [argument, number] : llvm::zip(block.getArguments(), arguments))
       bind(argument, number);
-    for (Operation &op : block.without_terminator())
-      values[op.getResult(0)] = evaluate(op);
+    for (Operation &op : block.without_terminator()) {
+      if (auto extrema = dyn_cast<attn::ExtremaOp>(op))
+        evaluateExtrema(extrema);
+      else
+        values[op.getResult(0)] = evaluate(op);
+    }
     return llvm::map_to_vector(
         block.getTerminator()->getOperands(),
         [&](Value value) { return number(values.lookup(value)); });
@@ -109,6 +113,27 @@ private:
     while (at < extent && precedes(array.elements[row + at]))
       ++at;
     return builder.getI32IntegerAttr(at < extent ? at : int64_t(1) << 30);
+  }
+
+  void evaluateExtrema(attn::ExtremaOp extrema) {
+    const Array &array = call.buffers.at(argumentNames.at(extrema.getBuffer()));
+    int64_t dimension = extrema.getDimension();
+    int64_t extent = array.shape[dimension], stride = 1;
+    for (int64_t d = dimension + 1; d < int64_t(array.shape.size()); ++d)
+      stride *= array.shape[d];
+    int64_t from = std::clamp<int64_t>(
+        number(values.lookup(extrema.getIndices()[dimension])), 0, extent - 1);
+    int64_t to = std::clamp<int64_t>(number(values.lookup(extrema.getLast())),
+                                     0, extent - 1);
+    int64_t first = offsetOf(array, extrema.getIndices());
+    int64_t least = INT32_MAX, greatest = INT32_MIN;
+    for (int64_t at = from; at <= to; ++at) {
+      int64_t element = array.elements[first + (at - from) * stride];
+      least = std::min(least, element);
+      greatest = std::max(greatest, element);
+    }
+    values[extrema.getLeast()] = builder.getI32IntegerAttr(least);
+    values[extrema.getGreatest()] = builder.getI32IntegerAttr(greatest);
   }
 
   int64_t evaluateExtent(attn::ExtentOp extent) {

@@ -1,0 +1,485 @@
+// The mask of a block as one bit an element.
+#include "lowering/sm80/MaskWords.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace qm;
+using namespace qm::sm80;
+using arith::CmpIPredicate;
+
+static constexpr unsigned onRow = 1, onKey = 2;
+static constexpr int64_t lanes = 32, wordBits = 32;
+/// Conditions that are asked for so many columns are no dearer element by
+/// element.
+static constexpr unsigned maxSamples = 16;
+
+/// A bit of an i32 of a captured buffer: `load` is word j / 32 of a row, and
+/// the predicate its bit j mod 32.
+static attn::LoadOp matchBit(Value predicate, Value key, bool &negated) {
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  APInt constant;
+  if (!compare || !matchPattern(compare.getRhs(), m_ConstantInt(&constant)) ||
+      !(constant.isZero() || constant.isOne()))
+    return {};
+  bool equal = compare.getPredicate() == CmpIPredicate::eq;
+  if (!equal && compare.getPredicate() != CmpIPredicate::ne)
+    return {};
+  negated = equal == constant.isZero();
+  auto bit = compare.getLhs().getDefiningOp<arith::AndIOp>();
+  if (!bit || !matchPattern(bit.getRhs(), m_One()))
+    return {};
+  Operation *shift = bit.getLhs().getDefiningOp();
+  if (!isa_and_present<arith::ShRSIOp, arith::ShRUIOp>(shift))
+    return {};
+  auto load = shift->getOperand(0).getDefiningOp<attn::LoadOp>();
+  std::optional<Division> place = matchRemainder(shift->getOperand(1));
+  if (!load || load.getIndices().empty() || !load.getType().isInteger(32))
+    return {};
+  std::optional<Division> word = matchQuotient(load.getIndices().back());
+  bool matches = place && word && place->dividend == key &&
+                 word->dividend == key && place->divisor == wordBits &&
+                 word->divisor == wordBits;
+  return matches ? load : attn::LoadOp();
+}
+
+//===----------------------------------------------------------------------===//
+// Analysis
+//===----------------------------------------------------------------------===//
+
+MaskWords::MaskWords(Block &body, int64_t blockKeys)
+    : body(body), blockKeys(blockKeys), shapes(body, blockKeys) {
+  dependence[body.getArgument(0)] = onRow;
+  dependence[body.getArgument(1)] = onKey;
+  for (Operation &op : body.without_terminator()) {
+    unsigned on = 0;
+    for (Value operand : op.getOperands())
+      on |= dependence.lookup(operand);
+    for (Value result : op.getResults())
+      dependence[result] = on;
+  }
+}
+
+std::unique_ptr<MaskWords> MaskWords::get(Block &body, int64_t blockKeys) {
+  if (blockKeys % 8 || blockKeys > mostKeys)
+    return nullptr;
+  std::unique_ptr<MaskWords> words(new MaskWords(body, blockKeys));
+  if (!words->analyze(body.getTerminator()->getOperand(0)))
+    return nullptr;
+  return words;
+}
+
+bool MaskWords::analyze(Value predicate) {
+  if (forms.contains(predicate))
+    return true;
+  std::optional<Form> form = formOf(predicate);
+  if (!form)
+    return false;
+  forms[predicate] = *form;
+  return *form != Form::Combined ||
+         llvm::all_of(predicate.getDefiningOp()->getOperands(),
+                      [&](Value operand) { return analyze(operand); });
+}
+
+/// For every column the first one that the predicate has the same answer for.
+std::optional<SmallVector<unsigned>> MaskWords::samples(Value predicate) {
+  ColumnShape shape = shapes.of(predicate);
+  SmallVector<unsigned> first;
+  unsigned count = 0;
+  for (unsigned column = 0; column < blockKeys / 4; ++column) {
+    int64_t group = column / 2;
+    switch (shape.kind) {
+    case ColumnShape::Steps:
+      if (shape.size % 8)
+        return std::nullopt;
+      first.push_back(group * 8 / shape.size * (shape.size / 8) * 2);
+      break;
+    case ColumnShape::Periodic:
+      if (shape.size % 8 && 8 % shape.size)
+        return std::nullopt;
+      first.push_back(group % std::max<int64_t>(shape.size / 8, 1) * 2 +
+                      column % 2);
+      break;
+    default:
+      return std::nullopt;
+    }
+    count += first.back() == column;
+  }
+  return count <= maxSamples ? std::optional(first) : std::nullopt;
+}
+
+bool MaskWords::isOrdered(arith::CmpIOp compare) {
+  if (!compare.getLhs().getType().isInteger(32))
+    return false;
+  switch (compare.getPredicate()) {
+  case CmpIPredicate::ult:
+  case CmpIPredicate::ule:
+  case CmpIPredicate::ugt:
+  case CmpIPredicate::uge:
+    return false;
+  default:
+    break;
+  }
+  auto goesUp = [&](Value value) {
+    if (shapes.of(value).isLinear())
+      return true;
+    std::optional<Division> quotient = matchQuotient(value);
+    if (!quotient || !shapes.of(quotient->dividend).isLinear())
+      return false;
+    // Multiples of the divisor about the range have to fit.
+    const ConstantIntRanges &range = shapes.rangeOf(quotient->dividend);
+    int64_t margin = 3 * quotient->divisor;
+    return range.smin().getSExtValue() - margin >= INT32_MIN &&
+           range.smax().getSExtValue() + margin <= INT32_MAX;
+  };
+  Value lhs = compare.getLhs(), rhs = compare.getRhs();
+  return (goesUp(lhs) && shapes.isConstant(rhs)) ||
+         (goesUp(rhs) && shapes.isConstant(lhs));
+}
+
+/// Conditions on what is read by key alone: the lanes of a warp read it for all
+/// keys of the block. They may compare it with something of the row.
+bool MaskWords::isLanes(Value predicate) {
+  if (blockKeys % lanes)
+    return false;
+  if (dependence.lookup(predicate) == onKey)
+    return true;
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  if (!compare || !compare.getLhs().getType().isInteger(32))
+    return false;
+  unsigned lhs = dependence.lookup(compare.getLhs());
+  unsigned rhs = dependence.lookup(compare.getRhs());
+  return (lhs == onKey && rhs == onRow) || (lhs == onRow && rhs == onKey);
+}
+
+std::optional<MaskWords::Form> MaskWords::formOf(Value predicate) {
+  if (samples(predicate))
+    return Form::Sampled;
+  Operation *op = predicate.getDefiningOp();
+  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+      compare && isOrdered(compare))
+    return Form::Ordered;
+  bool negated;
+  if (blockKeys % wordBits == 0)
+    if (attn::LoadOp load = matchBit(predicate, body.getArgument(1), negated))
+      if (llvm::all_of(load.getIndices().drop_back(),
+                       [&](Value index) { return shapes.isConstant(index); }))
+        return Form::Bits;
+  if (isa_and_present<arith::AndIOp, arith::OrIOp, arith::XOrIOp,
+                      arith::SelectOp>(op))
+    return Form::Combined;
+  if (isLanes(predicate))
+    return Form::Lanes;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Emission
+//===----------------------------------------------------------------------===//
+
+struct MaskWords::Emission {
+  LocBuilder &b;
+  ElementRegion &region;
+  const Place &place;
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> words;
+
+  Emission(LocBuilder &b, ElementRegion &region, const Place &place)
+      : b(b), region(region), place(place) {}
+
+  /// A value of the region for a row and column of the thread.
+  Value value(Value of, unsigned row, unsigned column) {
+    return region.emitValue(b, of, {place.rows[row], place.columns[column]},
+                            row, column);
+  }
+  Int integer(Value of, unsigned row, unsigned column) {
+    return {b, value(of, row, column)};
+  }
+  Int constant(int64_t value) { return Int::constant(b, value); }
+  Int choose(Value condition, Value yes, Value no) {
+    return {b, arith::SelectOp::create(b, condition, yes, no)};
+  }
+};
+
+Value MaskWords::columnsFrom(LocBuilder &b, Int offset, int64_t blockKeys) {
+  Int two = Int::constant(b, 2);
+  Int inside = offset.max(Int::constant(b, 0)).min(Int::constant(b, blockKeys));
+  // Pairs of columns come every eight keys.
+  Int before = (inside >> 3) * 2 + (inside & 7).min(two);
+  return nvvm::shiftLeftClamped(b, Int::constant(b, -1), before);
+}
+
+Value MaskWords::test(LocBuilder &b, Value word, unsigned column) {
+  Int bit = Int(b, word) & int64_t(int32_t(uint32_t(1) << column));
+  return arith::CmpIOp::create(b, CmpIPredicate::ne, bit, Int::constant(b, 0));
+}
+
+static Value invert(LocBuilder &b, Value word) {
+  return Int(b, word) ^ int64_t(-1);
+}
+
+Value MaskWords::emitSampled(Emission &emission, Value predicate,
+                             unsigned row) {
+  SmallVector<unsigned> first = *samples(predicate);
+  Value word;
+  for (unsigned column = 0; column < first.size(); ++column) {
+    if (first[column] != column)
+      continue;
+    uint32_t same = 0;
+    for (unsigned other = column; other < first.size(); ++other)
+      if (first[other] == column)
+        same |= uint32_t(1) << other;
+    Value bits =
+        emission.choose(emission.value(predicate, row, column),
+                        emission.constant(int32_t(same)), emission.constant(0));
+    word =
+        word ? arith::OrIOp::create(emission.b, word, bits).getResult() : bits;
+  }
+  return word;
+}
+
+Value MaskWords::emitOrdered(Emission &emission, arith::CmpIOp compare,
+                             unsigned row) {
+  LocBuilder &b = emission.b;
+  Value value = compare.getLhs(), limit = compare.getRhs();
+  CmpIPredicate predicate = compare.getPredicate();
+  if (shapes.isConstant(value)) {
+    std::swap(value, limit);
+    predicate = [&] {
+      switch (predicate) {
+      case CmpIPredicate::slt:
+        return CmpIPredicate::sgt;
+      case CmpIPredicate::sle:
+        return CmpIPredicate::sge;
+      case CmpIPredicate::sgt:
+        return CmpIPredicate::slt;
+      case CmpIPredicate::sge:
+        return CmpIPredicate::sle;
+      default:
+        return predicate;
+      }
+    }();
+  }
+  // The least number that the condition holds from, and the least above it: a
+  // quotient is at least n from n times the divisor on.
+  Int from = emission.integer(limit, row, 0);
+  int64_t width = 1;
+  if (!shapes.of(value).isLinear()) {
+    Division quotient = *matchQuotient(value);
+    value = quotient.dividend;
+    width = quotient.divisor;
+    const ConstantIntRanges &range = shapes.rangeOf(value);
+    from =
+        from.max(emission.constant(range.smin().getSExtValue() / width - 1))
+            .min(emission.constant(range.smax().getSExtValue() / width + 1)) *
+        width;
+  }
+  // The value at column offset o is first + step o.
+  Int first = emission.integer(value, row, 0);
+  bool goesUp = shapes.of(value).step == 1;
+  auto above = [&](int64_t further) -> Value { // value >= from + further
+    Int most = emission.constant(blockKeys), least = emission.constant(-width);
+    if (goesUp) {
+      Int offset(b, nvvm::subtractSaturating(b, from, first));
+      return columnsFrom(b, offset.min(most).max(least) + further, blockKeys);
+    }
+    // o <= first - from - further
+    Int offset(b, nvvm::subtractSaturating(b, first, from));
+    return invert(b,
+                  columnsFrom(b,
+                              offset.min(emission.constant(blockKeys + width))
+                                      .max(emission.constant(-1)) +
+                                  (1 - further),
+                              blockKeys));
+  };
+  switch (predicate) {
+  case CmpIPredicate::sge:
+    return above(0);
+  case CmpIPredicate::slt:
+    return invert(b, above(0));
+  case CmpIPredicate::sgt:
+    return above(width);
+  case CmpIPredicate::sle:
+    return invert(b, above(width));
+  default:
+    break;
+  }
+  Value equal = arith::AndIOp::create(b, above(0), invert(b, above(width)));
+  return predicate == CmpIPredicate::eq ? equal : invert(b, equal);
+}
+
+Value MaskWords::emitCombined(Emission &emission, Operation &op, unsigned row) {
+  LocBuilder &b = emission.b;
+  auto words = llvm::map_to_vector(op.getOperands(), [&](Value operand) {
+    return emitWord(emission, operand, row);
+  });
+  if (isa<arith::AndIOp>(op))
+    return arith::AndIOp::create(b, words[0], words[1]);
+  if (isa<arith::OrIOp>(op))
+    return arith::OrIOp::create(b, words[0], words[1]);
+  if (isa<arith::XOrIOp>(op))
+    return arith::XOrIOp::create(b, words[0], words[1]);
+  return arith::OrIOp::create(
+      b, arith::AndIOp::create(b, words[0], words[1]),
+      arith::AndIOp::create(b, invert(b, words[0]), words[2]));
+}
+
+/// From one bit a key, 32 keys a word, the thread's columns: two bits of each
+/// byte, which a multiplication moves together in the highest one.
+Value MaskWords::gatherColumns(Emission &emission, ArrayRef<Value> words) {
+  LocBuilder &b = emission.b;
+  Int firstColumn = (emission.place.lane & 3) * 2, gathered;
+  for (auto [part, word] : llvm::enumerate(words)) {
+    Int pairs = (Int(b, word) >> firstColumn) & 0x03030303;
+    Int byte = pairs * 0x01041040 & int64_t(int32_t(0xff000000));
+    if (part < 3)
+      byte = byte >> int64_t(24 - 8 * part);
+    gathered =
+        gathered ? Int(b, arith::OrIOp::create(b, gathered, byte)) : byte;
+  }
+  return gathered;
+}
+
+void MaskWords::begin(LocBuilder &b, ElementRegion &region,
+                      const Place &place) {
+  read.clear();
+  Emission emission(b, region, place);
+  unsigned columns = blockKeys / 4;
+  for (auto [predicate, form] : forms) {
+    SmallVector<Value> &values = read[predicate];
+    bool negated;
+    if (form == Form::Bits) {
+      attn::LoadOp load = matchBit(predicate, body.getArgument(1), negated);
+      for (unsigned row = 0; row < place.rows.size(); ++row)
+        for (unsigned part = 0; part < blockKeys / wordBits; ++part)
+          values.push_back(emission.value(load, row, part * wordBits / 4));
+    } else if (form == Form::Lanes) {
+      auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+      bool alone = dependence.lookup(predicate) == onKey;
+      Value ofKey = predicate, ofRow;
+      if (!alone) {
+        ofKey = compare.getLhs(), ofRow = compare.getRhs();
+        if (dependence.lookup(ofKey) != onKey)
+          std::swap(ofKey, ofRow);
+      }
+      for (unsigned part = 0; part < blockKeys / lanes; ++part) {
+        Int key = place.firstKey + place.lane + int64_t(part * lanes);
+        // Numbers of columns that no element has.
+        values.push_back(region.emitValue(b, ofKey, {place.rows[0], key}, 0,
+                                          columns + part));
+      }
+      for (unsigned row = 0; !alone && row < place.rows.size(); ++row)
+        values.push_back(emission.value(ofRow, row, 0));
+    }
+  }
+}
+
+/// One ballot of 32 keys for each row that the warp has, or one for all rows
+/// where they have the same value.
+void MaskWords::emitLanes(Emission &emission, Value predicate) {
+  LocBuilder &b = emission.b;
+  unsigned parts = blockKeys / lanes, rows = emission.place.rows.size();
+  ArrayRef<Value> values = read[predicate];
+  ArrayRef<Value> ofKeys = values.take_front(parts),
+                  ofRows = values.drop_front(parts);
+  if (ofRows.empty()) {
+    SmallVector<Value> words;
+    for (Value holds : ofKeys)
+      words.push_back(nvvm::ballot(b, holds));
+    Value word = gatherColumns(emission, words);
+    for (unsigned row = 0; row < rows; ++row)
+      emission.words[{predicate, row}] = word;
+    return;
+  }
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  bool keyFirst = dependence.lookup(compare.getLhs()) == onKey;
+  // The lanes of a row are neighbours: lane 4 n is the first of row n.
+  Int rowOfLane = emission.place.lane >> 2;
+  Value differ;
+  for (Value value : ofRows) {
+    Value other = arith::CmpIOp::create(b, CmpIPredicate::ne, value,
+                                        nvvm::broadcastLane0(b, value));
+    differ =
+        differ ? arith::OrIOp::create(b, differ, other).getResult() : other;
+  }
+  Value different = nvvm::voteAny(b, differ);
+  Int count =
+      emission.choose(different, emission.constant(8), emission.constant(1));
+  SmallVector<Value> inits{emission.constant(0)};
+  inits.append(rows * parts, emission.constant(0));
+  SmallVector<Type> types(inits.size(), b.getI32Type());
+  SmallVector<Location> locations(inits.size(), b.getLoc());
+  auto loop = scf::WhileOp::create(b, types, inits);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
+    scf::ConditionOp::create(b, Int(b, before->getArgument(0)).lessThan(count),
+                             before->getArguments());
+    Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
+    Int number(b, after->getArgument(0));
+    // Without a difference the first row speaks for all.
+    Value mine =
+        arith::OrIOp::create(b, rowOfLane.equals(number),
+                             arith::CmpIOp::create(b, CmpIPredicate::eq, count,
+                                                   emission.constant(1)));
+    SmallVector<Value> next{number + 1};
+    for (unsigned row = 0; row < rows; ++row) {
+      Value ofRow = nvvm::broadcastLane(b, ofRows[row], number * 4);
+      for (unsigned part = 0; part < parts; ++part) {
+        Value holds = arith::CmpIOp::create(b, compare.getPredicate(),
+                                            keyFirst ? ofKeys[part] : ofRow,
+                                            keyFirst ? ofRow : ofKeys[part]);
+        next.push_back(
+            emission.choose(mine, nvvm::ballot(b, holds),
+                            after->getArgument(1 + row * parts + part)));
+      }
+    }
+    scf::YieldOp::create(b, next);
+  }
+  SmallVector<Value> words(loop.getResults().drop_front());
+  for (unsigned row = 0; row < rows; ++row)
+    emission.words[{predicate, row}] = gatherColumns(
+        emission, ArrayRef<Value>(words).slice(row * parts, parts));
+}
+
+Value MaskWords::emitWord(Emission &emission, Value predicate, unsigned row) {
+  if (Value known = emission.words.lookup({predicate, row}))
+    return known;
+  Value word;
+  switch (forms.lookup(predicate)) {
+  case Form::Sampled:
+    word = emitSampled(emission, predicate, row);
+    break;
+  case Form::Ordered:
+    word = emitOrdered(emission, predicate.getDefiningOp<arith::CmpIOp>(), row);
+    break;
+  case Form::Combined:
+    word = emitCombined(emission, *predicate.getDefiningOp(), row);
+    break;
+  case Form::Lanes:
+    emitLanes(emission, predicate);
+    return emission.words.lookup({predicate, row});
+  case Form::Bits: {
+    bool negated;
+    matchBit(predicate, body.getArgument(1), negated);
+    unsigned parts = blockKeys / wordBits;
+    word = gatherColumns(emission,
+                         ArrayRef(read[predicate]).slice(row * parts, parts));
+    if (negated)
+      word = invert(emission.b, word);
+    break;
+  }
+  }
+  emission.words[{predicate, row}] = word;
+  return word;
+}
+
+SmallVector<Value> MaskWords::emit(LocBuilder &b, ElementRegion &region,
+                                   const Place &place) {
+  Emission emission(b, region, place);
+  SmallVector<Value> words;
+  for (unsigned row = 0; row < place.rows.size(); ++row)
+    words.push_back(
+        emitWord(emission, body.getTerminator()->getOperand(0), row));
+  return words;
+}

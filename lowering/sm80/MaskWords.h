@@ -1,0 +1,72 @@
+// The mask of a block as one bit an element: a word holds the 32 columns that a
+// thread has of a row (bit c is column c, at key offset 8 (c / 2) + c % 2 from
+// the thread's first). Conditions that say where a row's keys begin and end
+// give a word in a dozen instructions, those that repeat or stay the same for
+// many keys are asked once for all of them, and what is read from memory by key
+// is read once a warp. The machine tests seven bits of a word at a time, so a
+// masked element costs little more than the selection.
+#pragma once
+
+#include "lowering/sm80/ColumnShape.h"
+#include "lowering/sm80/ElementRegion.h"
+
+namespace qm::sm80 {
+
+class MaskWords {
+public:
+  /// Keys of a block of which a thread has at most 32.
+  static constexpr int64_t mostKeys = 128;
+
+  /// Null where the mask has a condition without such a form.
+  static std::unique_ptr<MaskWords> get(mlir::Block &body, int64_t blockKeys);
+
+  /// Where the thread's elements are: indices of its rows and columns, first
+  /// key and lane.
+  struct Place {
+    llvm::ArrayRef<mlir::Value> rows, columns;
+    Int firstKey, lane;
+  };
+  /// Begins a block: emits what is read from memory. `region` is the mask's.
+  void begin(LocBuilder &b, ElementRegion &region, const Place &place);
+  /// The words of the thread's rows, i32.
+  llvm::SmallVector<mlir::Value> emit(LocBuilder &b, ElementRegion &region,
+                                      const Place &place);
+
+  /// The word of the columns whose offset is at least `offset`.
+  static mlir::Value columnsFrom(LocBuilder &b, Int offset, int64_t blockKeys);
+  /// i1: bit `column` of a word.
+  static mlir::Value test(LocBuilder &b, mlir::Value word, unsigned column);
+
+private:
+  enum class Form { Sampled, Ordered, Bits, Lanes, Combined };
+  struct Emission;
+
+  MaskWords(mlir::Block &body, int64_t blockKeys);
+  bool analyze(mlir::Value predicate);
+  std::optional<Form> formOf(mlir::Value predicate);
+  bool isOrdered(mlir::arith::CmpIOp compare);
+  bool isLanes(mlir::Value predicate);
+  std::optional<llvm::SmallVector<unsigned>> samples(mlir::Value predicate);
+
+  mlir::Value emitWord(Emission &emission, mlir::Value predicate, unsigned row);
+  mlir::Value emitSampled(Emission &emission, mlir::Value predicate,
+                          unsigned row);
+  mlir::Value emitOrdered(Emission &emission, mlir::arith::CmpIOp compare,
+                          unsigned row);
+  mlir::Value emitCombined(Emission &emission, mlir::Operation &op,
+                           unsigned row);
+  void emitLanes(Emission &emission, mlir::Value predicate);
+  mlir::Value gatherColumns(Emission &emission,
+                            llvm::ArrayRef<mlir::Value> words);
+
+  mlir::Block &body;
+  int64_t blockKeys;
+  ColumnShapes shapes;
+  llvm::DenseMap<mlir::Value, unsigned> dependence; ///< on 1: row, 2: key
+  llvm::MapVector<mlir::Value, Form> forms;
+  /// What `begin` read, by predicate: for Bits the words of each row, for Lanes
+  /// the lane's values of the keys, then the value of each row.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> read;
+};
+
+} // namespace qm::sm80
