@@ -59,8 +59,9 @@ private:
 
 template <class Visitor>
 void StepState::visit(LocBuilder &b, Visitor visitor) {
-  for (Values *values : {&accumulator.values, &p, &statistics.max,
-                         &statistics.sum, &statistics.alpha, &position})
+  for (Values *values :
+       {&accumulator.values, &p, &statistics.max, &statistics.offset,
+        &statistics.threshold, &statistics.sum, &statistics.alpha, &position})
     for (Value &value : *values)
       visitor(value);
   visitor(statistics.grew);
@@ -122,7 +123,8 @@ private:
   void awaitQuery(const TileState &tile);
   TileState tileFrom(ValueRange values);
   StepState beginBlocks(TileState &tile, BlockScores &scores,
-                        const Upcoming &from, Cursor cursor, bool masked);
+                        const Upcoming &from, Cursor cursor, bool masked,
+                        Midway midway);
   StepState firstBlock(TileState &tile, const Upcoming &from, Cursor cursor);
   void step(TileState &tile, StepState &steps, bool masked);
   TileState border(TileState &tile, StepState &steps, const Upcoming &upcoming,
@@ -202,13 +204,13 @@ void Consumer::awaitQuery(const TileState &tile) {
 /// starts at 0.
 StepState Consumer::beginBlocks(TileState &tile, BlockScores &scores,
                                 const Upcoming &from, Cursor cursor,
-                                bool masked) {
+                                bool masked, Midway midway) {
   KeyBlockList::Position position = from.position;
   KeyBlock next = tile.blocks->next(position, from.block);
   tile.chain->apply(scores, from.block.firstKey, masked);
   return {Fragment(state.plan.accumulatorRegisters()),
           {},
-          startSoftmax(state, scores),
+          startSoftmax(state, scores, midway),
           cursor,
           tile.blocks->presentRows(from.block),
           paddedBlock(from.block, masked),
@@ -228,7 +230,8 @@ StepState Consumer::firstBlock(TileState &tile, const Upcoming &from,
   tile.chain->begin(from.block.firstKey, /*masked=*/true);
   products.waitForScores(scores.elements, /*accumulationUnderWay=*/false);
   rings.key.release(leader, cursor);
-  StepState steps = beginBlocks(tile, scores, from, cursor, /*masked=*/true);
+  StepState steps = beginBlocks(tile, scores, from, cursor, /*masked=*/true,
+                                /*midway=*/nullptr);
   steps.p = packProbabilities(state, scores.elements);
   llvm::fill(steps.accumulator.values, state.f32(0.0f));
   return steps;
@@ -293,13 +296,10 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
   rings.key.release(leader, steps.cursor);
   // In the shadow of the accumulation and of the other consumer's products.
   tile.chain->apply(scores, block.firstKey, masked);
-  stepSoftmax(state, scores, steps.statistics);
-  // Without turns the consumer's own product has to hide the softmax.
-  if (!state.plan.pingPong)
-    nvvm::wgmmaOrder(b, arith::AddFOp::create(b, steps.statistics.sum[0],
-                                              steps.statistics.sum[1]));
-  products.waitForAll(steps.accumulator);
-  rings.value.release(leader, before);
+  stepSoftmax(state, scores, steps.statistics, [&] {
+    products.waitForAll(steps.accumulator);
+    rings.value.release(leader, before);
+  });
   steps.p = packProbabilities(
       state, scores.elements); // P's registers are free only now
 }
@@ -322,12 +322,15 @@ TileState Consumer::border(TileState &tile, StepState &steps,
   then.chain->begin(upcoming.block.firstKey, masked);
   products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
   rings.key.release(leader, cursor);
-  StepState begun = beginBlocks(then, scores, upcoming, cursor, masked);
-  products.waitForAll(steps.accumulator);
-  rings.value.release(leader, before);
-  emitEpilogue(state, *tile.tile, tile.query, steps.accumulator,
-               steps.statistics);
+  StepState begun = beginBlocks(then, scores, upcoming, cursor, masked, [&] {
+    products.waitForAll(steps.accumulator);
+    rings.value.release(leader, before);
+    stageTile(state, *tile.tile, tile.query, steps.accumulator,
+              steps.statistics);
+    then.tile->enter(state);
+  });
   begun.p = packProbabilities(state, scores.elements);
+  announceTile(state, tile.query);
   llvm::fill(begun.accumulator.values, state.f32(0.0f));
   steps = std::move(begun);
   return then;
@@ -342,8 +345,8 @@ void Consumer::lastProduct(TileState &tile, StepState &steps) {
   turns.leave();
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, steps.cursor);
-  emitEpilogue(state, *tile.tile, tile.query, steps.accumulator,
-               steps.statistics);
+  stageTile(state, *tile.tile, tile.query, steps.accumulator, steps.statistics);
+  announceTile(state, tile.query);
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,37 +37,59 @@ static float exponentRange(KernelState &state) {
   return std::max(largestExponent, 2 * state.program.scoreBound);
 }
 
-/// What is added to scaled scores of each row.
-static Values exponentOffsets(KernelState &state, const BlockScores &scores,
-                              const Statistics &statistics) {
+/// What follows from the reference of a row.
+static Value offsetOf(KernelState &state, Value max) {
   LocBuilder &b = state.b;
-  Value factor = state.f32(state.program.exponentFactor);
-  Values offsets;
-  for (auto [max, term] : llvm::zip(statistics.max, scores.rowTerms)) {
-    Value scaled = term ? arith::MulFOp::create(
-                              b, arith::SubFOp::create(b, term, max), factor)
-                        : arith::MulFOp::create(
-                              b, max, state.f32(-state.program.exponentFactor));
-    if (!keepsReference(state)) {
-      // A row without a key so far has -inf: its exponents are -inf + 0, not
-      // NaN.
-      Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
-                                           state.f32(-infinity));
-      scaled = arith::SelectOp::create(b, unseen, state.f32(0.0f), scaled);
-    }
-    offsets.push_back(scaled);
-  }
-  return offsets;
+  Value scaled =
+      arith::MulFOp::create(b, max, state.f32(-state.program.exponentFactor));
+  if (keepsReference(state))
+    return scaled;
+  // A row without a key so far has -inf: its exponents are -inf + 0, not NaN.
+  Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
+                                       state.f32(-infinity));
+  return arith::SelectOp::create(b, unseen, state.f32(0.0f), scaled);
 }
+
+static Value thresholdOf(KernelState &state, Value max) {
+  // Where the maximum is an output, the reference is the maximum.
+  float growth = state.program.storeMax
+                     ? 0.0f
+                     : growthLimit / state.program.exponentFactor;
+  return arith::AddFOp::create(state.b, max, state.f32(growth));
+}
+
+/// Elements whose exponentials come before the wait for the product under way.
+/// Two consumers in turns: half, which takes as long as the product; without
+/// turns three quarters.
+static unsigned elementsBeforeWait(KernelState &state, unsigned count) {
+  return (state.plan.pingPong ? count / 2 : count * 3 / 4) / 4 * 4;
+}
+
+/// Elements between the exponential that the wait comes after and the wait:
+/// those are under way then.
+static constexpr unsigned elementsUnderWay = 8;
 
 /// Replaces scores by probabilities and adds them to the sums.
 static void exponentiate(KernelState &state, BlockScores &scores,
-                         Statistics &statistics) {
+                         Statistics &statistics, Midway midway) {
   LocBuilder &b = state.b;
   Value factor = state.f32(state.program.exponentFactor);
-  Values offsets = exponentOffsets(state, scores, statistics);
+  Values offsets;
+  for (auto [offset, term] : llvm::zip(statistics.offset, scores.rowTerms))
+    offsets.push_back(
+        term ? math::FmaOp::create(b, term, factor, offset).getResult()
+             : offset);
   int64_t polynomials = keepsReference(state) ? state.plan.polyExp2 : 0;
+  unsigned wait = elementsBeforeWait(state, scores.elements.values.size());
+  Value done;
   for (auto [e, score] : llvm::enumerate(scores.elements.values)) {
+    if (e + elementsUnderWay == wait)
+      done = arith::AddFOp::create(b, statistics.sum[0], statistics.sum[1]);
+    if (e == wait && midway) {
+      if (done)
+        nvvm::wgmmaOrder(b, done);
+      midway();
+    }
     unsigned row = Fragment::rowOf(e);
     Value exponent = math::FmaOp::create(b, score, factor, offsets[row]);
     bool polynomial = isPolynomial(e, polynomials);
@@ -107,6 +129,7 @@ static void raiseReferences(KernelState &state, BlockScores &scores,
   Values kept(statistics.max);
   llvm::append_range(kept, statistics.sum);
   kept.append(2, state.f32(1.0f));
+  llvm::append_range(kept, statistics.offset);
   llvm::append_range(kept, scores.elements.values);
   Values raised = emitIf(b, statistics.grew, kept, [&]() -> Values {
     Values max, sum, alpha, p;
@@ -128,20 +151,25 @@ static void raiseReferences(KernelState &state, BlockScores &scores,
     }
     for (auto [e, value] : llvm::enumerate(scores.elements.values))
       p.push_back(arith::MulFOp::create(b, value, alpha[Fragment::rowOf(e)]));
-    llvm::append_range(max, sum);
-    llvm::append_range(max, alpha);
-    llvm::append_range(max, p);
-    return max;
+    Values all(max);
+    llvm::append_range(all, sum);
+    llvm::append_range(all, alpha);
+    for (Value row : max)
+      all.push_back(offsetOf(state, row));
+    llvm::append_range(all, p);
+    return all;
   });
   for (unsigned row = 0; row < 2; ++row) {
     statistics.max[row] = raised[row];
     statistics.sum[row] = raised[2 + row];
     statistics.alpha[row] = raised[4 + row];
+    statistics.offset[row] = raised[6 + row];
   }
-  llvm::copy(ValueRange(raised).drop_front(6), scores.elements.values.begin());
+  llvm::copy(ValueRange(raised).drop_front(8), scores.elements.values.begin());
 }
 
-Statistics qm::sm90::startSoftmax(KernelState &state, BlockScores &scores) {
+Statistics qm::sm90::startSoftmax(KernelState &state, BlockScores &scores,
+                                  Midway midway) {
   LocBuilder &b = state.b;
   Statistics statistics;
   statistics.max = rowMaxima(state, scores);
@@ -153,38 +181,38 @@ Statistics qm::sm90::startSoftmax(KernelState &state, BlockScores &scores) {
     for (Value &max : statistics.max)
       max = arith::MaxNumFOp::create(b, max, state.f32(floor));
   }
+  for (Value max : statistics.max) {
+    statistics.offset.push_back(offsetOf(state, max));
+    if (!keepsReference(state))
+      statistics.threshold.push_back(thresholdOf(state, max));
+  }
   statistics.sum.resize(2);
   statistics.alpha = {state.f32(1.0f), state.f32(1.0f)};
   statistics.grew = state.boolean(false);
-  exponentiate(state, scores, statistics);
+  exponentiate(state, scores, statistics, midway);
   return statistics;
 }
 
-void qm::sm90::stepSoftmax(KernelState &state, BlockScores &scores,
-                           Statistics &statistics) {
-  if (keepsReference(state)) {
-    exponentiate(state, scores, statistics);
-    return raiseReferences(state, scores, statistics);
-  }
+/// New references where a row's maximum exceeds the threshold in a thread of
+/// the warp, and what follows from them.
+static void followMaxima(KernelState &state, const BlockScores &scores,
+                         Statistics &statistics) {
   LocBuilder &b = state.b;
   Value factor = state.f32(state.program.exponentFactor);
-  Values maxima = rowMaxima(state, scores);
-  // Where the maximum is an output, the reference is the maximum.
-  Value limit = state.f32(state.program.storeMax ? 0.0f : growthLimit), grew;
-  for (auto [now, before] : llvm::zip(maxima, statistics.max)) {
-    // -inf minus -inf is NaN, which has not grown.
-    Value growth =
-        arith::MulFOp::create(b, arith::SubFOp::create(b, now, before), factor);
-    Value exceeds =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, growth, limit);
-    grew = grew ? arith::OrIOp::create(b, grew, exceeds).getResult() : exceeds;
-  }
+  QuickMaxima quick = quickRowMaxima(state, scores);
+  Value grew = quick.uncertain;
+  for (auto [now, threshold] : llvm::zip(quick.maxima, statistics.threshold))
+    grew = arith::OrIOp::create(
+        b, grew,
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, now, threshold));
   statistics.grew = nvvm::voteAny(b, grew);
   Values kept(statistics.max);
   llvm::append_range(kept, statistics.sum);
   kept.append(2, state.f32(1.0f));
+  llvm::append_range(kept, statistics.offset);
+  llvm::append_range(kept, statistics.threshold);
   Values raised = emitIf(b, statistics.grew, kept, [&]() -> Values {
-    Values max, sum, alpha;
+    Values maxima = exactRowMaxima(state, scores), max, sum, alpha;
     for (unsigned row = 0; row < 2; ++row) {
       Value before = statistics.max[row];
       max.push_back(arith::MaxNumFOp::create(b, before, maxima[row]));
@@ -197,16 +225,33 @@ void qm::sm90::stepSoftmax(KernelState &state, BlockScores &scores,
                                               nvvm::exp2Approx(b, exponent)));
       sum.push_back(arith::MulFOp::create(b, statistics.sum[row], alpha[row]));
     }
-    llvm::append_range(max, sum);
-    llvm::append_range(max, alpha);
-    return max;
+    Values all(max);
+    llvm::append_range(all, sum);
+    llvm::append_range(all, alpha);
+    for (Value row : max)
+      all.push_back(offsetOf(state, row));
+    for (Value row : max)
+      all.push_back(thresholdOf(state, row));
+    return all;
   });
   for (unsigned row = 0; row < 2; ++row) {
     statistics.max[row] = raised[row];
     statistics.sum[row] = raised[2 + row];
     statistics.alpha[row] = raised[4 + row];
+    statistics.offset[row] = raised[6 + row];
+    statistics.threshold[row] = raised[8 + row];
   }
-  exponentiate(state, scores, statistics);
+}
+
+void qm::sm90::stepSoftmax(KernelState &state, BlockScores &scores,
+                           Statistics &statistics, Midway midway) {
+  if (keepsReference(state)) {
+    exponentiate(state, scores, statistics, midway);
+    raiseReferences(state, scores, statistics);
+    return;
+  }
+  followMaxima(state, scores, statistics);
+  exponentiate(state, scores, statistics, midway);
 }
 
 void qm::sm90::rescale(KernelState &state, Fragment &accumulator,
