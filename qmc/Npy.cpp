@@ -9,7 +9,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cstring>
 #include <numeric>
 
 using namespace llvm;
@@ -153,7 +152,8 @@ mlir::FailureOr<HostTensor> qm::driver::readNpy(StringRef path) {
     return bad("holds " + Twine(data.size()) + " bytes of data, its shape (" +
                shape + ") needs more");
   HostTensor tensor(*dtype, extents, makeOrder(extents.size(), fortran));
-  std::memcpy(tensor.bytes().data(), data.data(), tensor.bytes().size());
+  llvm::copy(data.take_front(tensor.bytes().size()).bytes(),
+             tensor.bytes().begin());
   return std::move(tensor);
 }
 

@@ -21,7 +21,8 @@ config.substitutions.append(("%examples", os.path.join(config.test_source_root, 
 config.substitutions.append(
     ("%fake_driver", os.path.join(config.qm_bin, "..", "test", "runtime", "qm_fake_cuda", "libcuda.so.1"))
 )
-# What a program with a library in it is compiled and linked with.
+# What a program with a library in it is compiled and linked with; the flags say which sanitizer the runtime needs.
+config.substitutions.append(("%cflags", config.c_flags))
 config.substitutions.append(("%runtime", os.path.join(config.qm_bin, "..", "runtime")))
 config.substitutions.append(("%lib", os.path.join(config.qm_bin, "..", "lib")))
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
