@@ -8,17 +8,6 @@
 // CHECK-NOT: arith.muli
 // CHECK: %[[R:.*]] = arith.andi %j, %c7
 // CHECK: arith.cmpi eq, %[[Q]], %[[R]] : i32
-attn.kernel @powers
-// CHECK: attn.mask
-// CHECK-DAG: %[[ZERO:.*]] = arith.cmpi eq, %n, %{{.*}} : i32
-// CHECK-DAG: %[[MINUS:.*]] = arith.cmpi eq, %n, %{{.*}} : i32
-// CHECK: %[[SPECIAL:.*]] = arith.ori
-// CHECK: %[[SAFE:.*]] = arith.select %[[SPECIAL]], %{{.*}}, %n : i32
-// CHECK: %[[Q:.*]] = arith.floordivsi %{{.*}}, %[[SAFE]] : i32
-// CHECK: %[[NEGATED:.*]] = arith.subi
-// CHECK: %[[CHOSEN:.*]] = arith.select %{{.*}}, %[[NEGATED]], %[[Q]] : i32
-// CHECK: %[[GUARDED:.*]] = arith.select %{{.*}}, %{{.*}}, %[[CHOSEN]] : i32
-// CHECK: arith.cmpi eq, %[[GUARDED]], %j : i32
 attn.kernel @powers(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>, %n: i32) outs(%o: tensor<?x2x?x64xbf16>)
     attributes {arg_names = ["q", "k", "v", "n", "o"]} {
   %b, %h, %i0 = attn.tile_position
@@ -57,17 +46,6 @@ attn.kernel @powers(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: te
 // CHECK: %[[S:.*]] = arith.shrsi %j
 // CHECK: %[[M:.*]] = arith.muli %[[S]]
 // CHECK: arith.subi %j, %[[M]] : i32
-attn.kernel @others
-// CHECK: attn.mask
-// CHECK-DAG: %[[ZERO:.*]] = arith.cmpi eq, %n, %{{.*}} : i32
-// CHECK-DAG: %[[MINUS:.*]] = arith.cmpi eq, %n, %{{.*}} : i32
-// CHECK: %[[SPECIAL:.*]] = arith.ori
-// CHECK: %[[SAFE:.*]] = arith.select %[[SPECIAL]], %{{.*}}, %n : i32
-// CHECK: %[[Q:.*]] = arith.floordivsi %{{.*}}, %[[SAFE]] : i32
-// CHECK: %[[NEGATED:.*]] = arith.subi
-// CHECK: %[[CHOSEN:.*]] = arith.select %{{.*}}, %[[NEGATED]], %[[Q]] : i32
-// CHECK: %[[GUARDED:.*]] = arith.select %{{.*}}, %{{.*}}, %[[CHOSEN]] : i32
-// CHECK: arith.cmpi eq, %[[GUARDED]], %j : i32
 attn.kernel @others(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>, %n: i32) outs(%o: tensor<?x2x?x64xbf16>)
     attributes {arg_names = ["q", "k", "v", "n", "o"]} {
   %b, %h, %i0 = attn.tile_position
