@@ -373,9 +373,14 @@ void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
                         ValueRange(operands).drop_front().drop_back(),
                         operands.back());
     if (auto extrema = dyn_cast<attn::ExtremaOp>(op)) {
-      auto [least, greatest] = emitExtrema(
-          b, arguments, extrema, ValueRange(operands).drop_front().drop_back(),
-          operands.back(), !differsByLane(extrema));
+      ValueRange indices = ValueRange(operands).drop_front().drop_back();
+      std::optional<std::pair<Value, Value>> known;
+      if (readExtrema)
+        known = readExtrema(extrema, indices);
+      auto [least, greatest] =
+          known ? *known
+                : emitExtrema(b, arguments, extrema, indices, operands.back(),
+                              !differsByLane(extrema));
       into.map(extrema.getGreatest(), greatest);
       return least;
     }

@@ -11,6 +11,8 @@
 
 #include "mlir/IR/IRMapping.h"
 
+#include <functional>
+
 namespace qm::sm80 {
 
 class ElementRegion {
@@ -39,6 +41,15 @@ public:
   /// rows and of keys, and not each for keys of its own (as a classify region
   /// does by default).
   void setLanesAgree(bool agree) { lanesAgree = agree; }
+
+  /// Who knows extrema without reading the buffer: gets the operation and its
+  /// indices as emitted, and may give nothing.
+  using ExtremaReader =
+      std::function<std::optional<std::pair<mlir::Value, mlir::Value>>(
+          attn::ExtremaOp, mlir::ValueRange)>;
+  void setExtremaReader(ExtremaReader reader) {
+    readExtrema = std::move(reader);
+  }
 
   /// Emits what depends on neither element, row, column nor block. Call once,
   /// where it dominates every emission.
@@ -107,6 +118,7 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> dependence;
   lowering::FloatRanges ranges;
   bool lanesAgree = false;
+  ExtremaReader readExtrema;
   mlir::Value columnArgument; ///< null: there is none
   llvm::SmallVector<int64_t> columnOffsets;
   /// Conversions of integers that grow in step with the column, and by how

@@ -135,12 +135,12 @@ SmallVector<Extrema> RangeReader::read(ArrayRef<IndexRange> ranges) {
 
 std::pair<Value, Value>
 qm::sm80::emitExtrema(LocBuilder &b, Arguments &arguments, attn::ExtremaOp op,
-                      ValueRange firsts, Value last, bool lanesAgree) {
+                      ValueRange firsts, Value last, bool lanesAgree,
+                      int64_t maxElements) {
   RangeReader reader(b, arguments, op, firsts);
   IndexRange own{reader.clamp({b, firsts[op.getDimension()]}),
                  reader.clamp({b, last})};
-  Value isRead = (own.last - own.first)
-                     .lessThan(Int::constant(b, attn::ExtremaOp::maxElements));
+  Value isRead = (own.last - own.first).lessThan(Int::constant(b, maxElements));
   // One element of a range that is not read.
   own.last = {b, arith::SelectOp::create(b, isRead, own.last, own.first)};
   auto orTypeEnds = [&](Extrema found) {

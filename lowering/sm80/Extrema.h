@@ -11,6 +11,7 @@ namespace qm::sm80 {
 /// the other, 32 neighbours at a time, two lanes' at once.
 std::pair<mlir::Value, mlir::Value>
 emitExtrema(LocBuilder &b, Arguments &arguments, attn::ExtremaOp op,
-            mlir::ValueRange firsts, mlir::Value last, bool lanesAgree);
+            mlir::ValueRange firsts, mlir::Value last, bool lanesAgree,
+            int64_t maxElements = attn::ExtremaOp::maxElements);
 
 } // namespace qm::sm80

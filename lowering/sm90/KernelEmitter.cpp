@@ -3,6 +3,7 @@
 
 #include "lowering/sm90/Consumer.h"
 #include "lowering/sm90/Epilogue.h"
+#include "lowering/sm90/ExtremaTables.h"
 #include "lowering/sm90/Producer.h"
 #include "lowering/sm90/TileScheduler.h"
 
@@ -31,6 +32,7 @@ static void initializeBarriers(KernelState &state, Rings &rings,
     queue.initialize();
     nvvm::mbarrierInitFence(b);
   });
+  fillExtremaTables(state);
   nvvm::barrier(b);
 }
 

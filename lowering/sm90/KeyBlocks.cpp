@@ -1,6 +1,7 @@
 // The list of a query tile's key blocks.
 #include "lowering/sm90/KeyBlocks.h"
 
+#include "lowering/sm90/ExtremaTables.h"
 #include "lowering/sm90/TileLoads.h"
 
 using namespace mlir;
@@ -21,6 +22,9 @@ tileRegion(KernelState &state, Tile &tile, Region &body) {
   auto region = std::make_unique<sm80::ElementRegion>(
       body, sm80::ElementRegion::Roles{none, none}, state.arguments,
       tile.scalars, nullptr);
+  region->setExtremaReader([&state](attn::ExtremaOp op, ValueRange indices) {
+    return readExtremaTable(state, op, indices);
+  });
   region->emitUniform(state.b);
   return region;
 }
@@ -150,8 +154,7 @@ std::pair<Value, Value> KeyBlockList::classify(Int base) {
   SmallVector<Value> kinds = region->emit(
       b, {tile.row, lastRow(state, tile), firstKey, lastKey}, 0, 0);
   // Chunks end at the last block; the last one may go past the first.
-  Value needed =
-      arith::AndIOp::create(b, kinds[0], bounds.begin.atMost(block));
+  Value needed = arith::AndIOp::create(b, kinds[0], bounds.begin.atMost(block));
   Value full = arith::AndIOp::create(b, kinds[1], isWhole(firstKey));
   return {nvvm::ballot(b, needed), nvvm::ballot(b, full)};
 }

@@ -6,6 +6,7 @@
 #include "lowering/common/KernelInfo.h"
 #include "lowering/common/MatrixPrecision.h"
 #include "lowering/common/TargetInfo.h"
+#include "lowering/sm90/ExtremaTables.h"
 
 using namespace mlir;
 using namespace qm;
@@ -134,6 +135,20 @@ static LogicalResult checkSchedule(attn::KernelOp kernel, const Plan &plan) {
   return success();
 }
 
+/// Tables take what shared memory the pipeline leaves: 4096 blocks are half a
+/// million keys. Rows of sequences with lengths count from their start, and
+/// blocks of them are no blocks of the buffer.
+static int64_t chooseTableEntries(attn::KernelOp kernel, const Plan &plan) {
+  constexpr int64_t most = 4096, least = 256;
+  if (!plan.tables || plan.hasLengths)
+    return 0;
+  const lowering::TargetInfo *target =
+      lowering::findTarget(kernel.getScheduleAttr().getTarget());
+  int64_t left = target->sharedBytesPerCta - plan.tablesOffset();
+  int64_t entries = std::min(most, left / tableEntryBytes / plan.tables - 1);
+  return entries >= least ? entries : 0;
+}
+
 FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   attn::ScheduleAttr schedule = kernel.getScheduleAttr();
   Plan plan = {};
@@ -154,6 +169,8 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   lowering::KernelInfo info = lowering::KernelInfo::get(kernel);
   plan.tileCounters = info.tileCounters;
   plan.hasLengths = info.sequences != lowering::Sequences::Whole;
+  plan.tables = getTabledExtrema(kernel.getKeyBlocks()).size();
+  plan.tableEntries = chooseTableEntries(kernel, plan);
   if (failed(checkPrecision(kernel, plan)) ||
       failed(checkHeadDim(kernel, "query and key", plan.headDim)) ||
       failed(checkHeadDim(kernel, "value", plan.valueDim)) ||

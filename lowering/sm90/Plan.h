@@ -15,6 +15,8 @@ constexpr int64_t panelColumns = 64; ///< a tile lies in panels of 64 columns =
 constexpr int64_t panelRowBytes = 128;
 constexpr int64_t productDepth = 16; ///< k of one wgmma
 constexpr int64_t tileQueueSlots = 2, tileQueueEntryBytes = 80;
+/// An entry of a table of extrema: the least and the greatest.
+constexpr int64_t tableEntryBytes = 8;
 
 /// Panels of a row of `columns`; the last one is padded with zeros by the
 /// tensor copy.
@@ -36,12 +38,14 @@ struct Plan {
                         ///< scores are bounded
   bool pingPong;        ///< the two consumers issue products in turns
   bool hasLengths;      ///< sequences have lengths of their own
+  int64_t tableEntries; ///< of each table of extrema; 0: there are none
+  int64_t tables;       ///< tables of extrema (ExtremaTables)
   int64_t tileCounters; ///< counters of the image for a run-time tile order; 0:
                         ///< the order is fixed
 
   int64_t threads() const { return warpgroupThreads * (consumers + 1); }
-  /// Whether a warp of its own looks tiles up, ahead of the producer: where that
-  /// takes long and the producer's warpgroup has a warp to spare.
+  /// Whether a warp of its own looks tiles up, ahead of the producer: where
+  /// that takes long and the producer's warpgroup has a warp to spare.
   bool hasScheduler() const {
     return (tileCounters || hasLengths) && consumers + 1 < 4;
   }
@@ -81,8 +85,13 @@ struct Plan {
     return stagedBarriers() + 8 * consumers * queryBuffers;
   }
   int64_t tileSlots() const { return tileBarriers() + 16 * tileQueueSlots; }
-  int64_t sharedBytes() const {
+  int64_t tablesOffset() const {
     return tileSlots() + tileQueueSlots * tileQueueEntryBytes;
+  }
+  /// A table has a header as long as an entry.
+  int64_t sharedBytes() const {
+    int64_t entries = tableEntries ? tableEntries + 1 : 0;
+    return tablesOffset() + tables * tableEntryBytes * entries;
   }
 
   static mlir::FailureOr<Plan> get(attn::KernelOp kernel);
