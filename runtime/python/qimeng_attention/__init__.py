@@ -16,7 +16,7 @@ from .arguments import buffer, scalar
 from .attention import attention
 from .catalogue import BOTTOM_RIGHT, TOP_LEFT, extent
 from .compiler import build, register
-from .errors import CompileError, CompilerNotFound, Error, LaunchError, SpecError
+from .errors import CompileError, CompilerNotFound, CompileWarning, Error, LaunchError, SpecError
 from .functions import clamp, cos, erf, exp, exp2, log, maximum, minimum, rsqrt, sigmoid, sin, sqrt, tanh, to_float, to_int, where
 from .kernel import Kernel, Operator
 from .library import Library, load
@@ -24,7 +24,7 @@ from .spec import Spec
 
 __version__ = "0.1.0"
 __all__ = [
-    "BOTTOM_RIGHT", "CompileError", "CompilerNotFound", "Error", "Kernel", "LaunchError", "Library", "Operator", "Spec",
+    "BOTTOM_RIGHT", "CompileError", "CompileWarning", "CompilerNotFound", "Error", "Kernel", "LaunchError", "Library", "Operator", "Spec",
     "SpecError", "TOP_LEFT", "attention", "buffer", "build", "clamp", "cos", "erf", "exp", "exp2", "extent", "load", "log",
     "masks", "maximum", "minimum", "register", "rsqrt", "scalar", "scores", "sigmoid", "sin", "sqrt", "tanh", "to_float",
     "to_int", "where",

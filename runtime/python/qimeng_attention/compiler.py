@@ -12,12 +12,14 @@ the qmc that made it. Where there is no qmc the newest entry for the target is t
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
 import threading
+import warnings
 
-from .errors import CompileError, CompilerNotFound
+from .errors import CompileError, CompilerNotFound, CompileWarning
 from .library import load
 from .tensors import CPU, parse_device
 
@@ -152,6 +154,8 @@ def build(specs, output, archs=("cpu",), qmc=None):
     output: "folder/NAME": libNAME.so, libNAME.a, NAME.h and NAME.json are written, for Python, C and C++ alike.
     archs: targets of qmc: "cpu", "x86-64-v3", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a".
 
+    A kernel that one target cannot have is left out for it, with a CompileWarning.
+
     Raises CompileError with qmc's text, which points at the Python line, and CompilerNotFound.
     """
     qmc = qmc or find_qmc()
@@ -172,3 +176,5 @@ def _run(command, text=None):
         raise CompilerNotFound(f"cannot run {command[0]}: {error.strerror}\nhelp: set QM_QMC to the compiler") from error
     if done.returncode:
         raise CompileError.from_text(done.stderr or f"{command[0]} ended with status {done.returncode}")
+    if re.search(r"\bwarning: QM\d{4}:", done.stderr):
+        warnings.warn(done.stderr.strip(), CompileWarning, stacklevel=3)

@@ -32,6 +32,10 @@ class CompileError(Error):
     """qmc refused a spec; the text is qmc's, with the user's line."""
 
 
+class CompileWarning(UserWarning):
+    """qmc has something to say about a spec that it compiled; the text is qmc's."""
+
+
 class CompilerNotFound(Error):
     """A kernel has to be compiled and there is no qmc."""
 

@@ -99,6 +99,16 @@ class Errors(unittest.TestCase):
         self.assertIn("test_compiler.py:", text)
         self.assertIn("spec = qa.Spec(heads=2, head_dim=7", text, "the line itself")
 
+    def test_what_a_target_cannot_have_is_left_out_with_a_warning(self):
+        spec = qa.Spec(name="plain", heads=2, head_dim=16, dtype="f32")
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertWarnsRegex(qa.CompileWarning, r"QM0029: left out for sm_90a: plain_f32_d16 \(QM0402"):
+                path = qa.build([spec], pathlib.Path(folder) / "attn", archs=["cpu", "sm_90a"])
+            q = np.ones((1, 2, 3, 16), np.float32)
+            self.assertEqual(qa.load(path)["plain"](q, q, q).sum(), 96.0)
+            with self.assertRaisesRegex(qa.CompileError, "QM0402"):
+                qa.build([spec], pathlib.Path(folder) / "none", archs=["sm_90a"])
+
     def test_what_qmc_does_not_know(self):
         spec = qa.Spec(heads=2, head_dim=64, dtype="f16")
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(qa.CompileError) as caught:
