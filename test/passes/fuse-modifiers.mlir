@@ -112,7 +112,7 @@ attn.kernel @negative(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: 
 
 // The score's factor leaves a sum: a term is divided by it, in a product at the operand that all elements share.
 // CHECK-LABEL: attn.kernel @alibi
-// CHECK: attn.map %{{.*}} at {{.*}} (%[[E:.*]], %[[I:.*]], %[[J:.*]]) {
+// CHECK: attn.map %{{.*}} at{{.*}} (%[[E:.*]], %[[I:.*]], %[[J:.*]]) {
 // CHECK: %[[SLOPE:.*]] = attn.load
 // CHECK-NEXT: arith.constant 8.000000e+00
 // CHECK-NEXT: %[[STEEP:.*]] = arith.mulf %[[SLOPE]]
@@ -153,7 +153,7 @@ attn.kernel @alibi(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: ten
 
 // A term that differs from element to element is multiplied itself; a difference of differences too.
 // CHECK-LABEL: attn.kernel @terms
-// CHECK: attn.map %{{.*}} at {{.*}} (%[[E:.*]], %[[I:.*]], %[[J:.*]]) {
+// CHECK: attn.map %{{.*}} at{{.*}} (%[[E:.*]], %[[I:.*]], %[[J:.*]]) {
 // CHECK: %[[F:.*]] = arith.sitofp
 // CHECK-NEXT: arith.constant 2.000000e+00
 // CHECK-NEXT: %[[T:.*]] = arith.mulf %[[F]]

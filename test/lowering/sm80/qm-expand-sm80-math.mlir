@@ -17,9 +17,9 @@ attn.kernel @f(%q: tensor<?x2x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tensor<?x
     %s = attn.dot %qt, %kt : !attn.tile<16x64xf16>, !attn.tile<16x64xf16> -> !attn.tile<16x16xf32>
     // CHECK: attn.map %{{.*}} at[%{{.*}}] (%[[E:[a-z0-9_]+]], 
     %x = attn.map %s at [%i0, %j0] (%e, %i, %j) {
-      // Division by 30: a multiplication, and with the factor before it one.
+      // Division by 30: a multiplication, and with the factors before and behind it one, 0.1 / 30 2 log2 e.
       // CHECK-NOT: arith.divf %[[E]]
-      // CHECK: %[[FACTOR:.*]] = arith.constant 0.00333
+      // CHECK: %[[FACTOR:.*]] = arith.constant 0.00961
       // CHECK: arith.mulf %[[E]], %[[FACTOR]]
       %scale = arith.constant 0.1 : f32
       %scaled = arith.mulf %e, %scale : f32
