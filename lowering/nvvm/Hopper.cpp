@@ -324,6 +324,16 @@ Value nvvm::gridSize(LocBuilder &b) {
       .front();
 }
 
+void nvvm::storeGlobalIf(LocBuilder &b, Value predicate, Value global,
+                         Value value) {
+  PtxAsm(b, "@$0 st.global.f32 [$1], $2;")
+      .in(predicate)
+      .in(global)
+      .in(value)
+      .memory()
+      .emit();
+}
+
 Value nvvm::loadShared32(LocBuilder &b, Value shared, int64_t offset) {
   return PtxAsm(b, llvm::formatv("ld.shared.b32 $0, [$1+{0}];", offset))
       .results(1, b.getI32Type())

@@ -117,6 +117,10 @@ mlir::Value loadShared32(LocBuilder &b, mlir::Value shared, int64_t offset);
 mlir::Value atomicAdd(LocBuilder &b, mlir::Value predicate, mlir::Value global,
                       int64_t offset, int32_t increment, bool ordered);
 
+/// f32 where the predicate holds, without a branch.
+void storeGlobalIf(LocBuilder &b, mlir::Value predicate, mlir::Value global,
+                   mlir::Value value);
+
 /// Stores 8x8 matrices of 16-bit elements, one of `words` (2 or 4 of them)
 /// each; lane i gives the address of row i % 8 of matrix i / 8. The address is
 /// `(base ^ swizzle) + offset`.

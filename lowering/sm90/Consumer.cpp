@@ -61,7 +61,7 @@ template <class Visitor>
 void StepState::visit(LocBuilder &b, Visitor visitor) {
   for (Values *values :
        {&accumulator.values, &p, &statistics.max, &statistics.offset,
-        &statistics.threshold, &statistics.sum, &statistics.alpha, &position})
+        &statistics.sum, &statistics.alpha, &position})
     for (Value &value : *values)
       visitor(value);
   visitor(statistics.grew);

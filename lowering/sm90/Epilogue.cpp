@@ -55,12 +55,11 @@ finishRows(KernelState &state, const Statistics &statistics, Value sink) {
   LocBuilder &b = state.b;
   Value zero = state.f32(0.0f);
   Values inverse, lse;
-  for (auto [max, part] : llvm::zip(statistics.max, statistics.sum)) {
+  for (auto [offset, part] : llvm::zip(statistics.offset, statistics.sum)) {
     Value sum = part;
     for (unsigned mask : {1, 2})
       sum = arith::AddFOp::create(b, sum, nvvm::shuffleXor(b, sum, mask));
-    Value reference =
-        arith::MulFOp::create(b, max, state.f32(state.program.exponentFactor));
+    Value reference = arith::NegFOp::create(b, offset);
     Value alpha;
     if (sink)
       alpha = addSink(state, sink, reference, sum);
@@ -94,14 +93,10 @@ static void storeRows(KernelState &state, Tile &tile, attn::StoreTileOp store,
     Value writes =
         arith::AndIOp::create(b, (state.thread.lane % 4).equals(0),
                               row.lessThan(state.extent(attn::Extent::Query)));
-    emitIf(b, writes, [&] {
-      nvvm::storeGlobal(b,
-                        state.arguments.rowAddress(
-                            tensor, scalarOf(state, tile, store.getBatch()),
-                            scalarOf(state, tile, store.getHead()), row,
-                            /*ofKeys=*/false),
-                        value);
-    });
+    Value address = state.arguments.rowAddress(
+        tensor, scalarOf(state, tile, store.getBatch()),
+        scalarOf(state, tile, store.getHead()), row, /*ofKeys=*/false);
+    nvvm::storeGlobalIf(b, writes, address, value);
   }
 }
 
@@ -133,9 +128,8 @@ static void stageOutput(KernelState &state, Int rows, Fragment &accumulator,
   }
 }
 
-void qm::sm90::emitEpilogue(KernelState &state, Tile &tile, Cursor query,
-                            Fragment &accumulator,
-                            const Statistics &statistics) {
+void qm::sm90::stageTile(KernelState &state, Tile &tile, Cursor query,
+                         Fragment &accumulator, const Statistics &statistics) {
   Int consumer = state.thread.warpgroup - 1;
   tile.enter(state);
   auto [inverse, lse] =
@@ -150,7 +144,10 @@ void qm::sm90::emitEpilogue(KernelState &state, Tile &tile, Cursor query,
     storeRows(state, tile, state.program.storeMax, natural);
   }
   stageOutput(state, queryRows(state, query, consumer), accumulator, inverse);
-  Staged(state).announce(consumer, query);
+}
+
+void qm::sm90::announceTile(KernelState &state, Cursor query) {
+  Staged(state).announce(state.thread.warpgroup - 1, query);
 }
 
 /// Stores a consumer's rows of `tile` from query buffer `query`; one thread.

@@ -9,14 +9,15 @@ namespace qm::sm90 {
 
 /// Consumer: normalises, stores lse, and stages O in its own rows of the query
 /// buffer (their Q is dead).
-void emitEpilogue(KernelState &state, Tile &tile, Cursor query,
-                  Fragment &accumulator, const Statistics &statistics);
+void stageTile(KernelState &state, Tile &tile, Cursor query,
+               Fragment &accumulator, const Statistics &statistics);
+/// Consumer: what it staged may be stored. Waits for its writes.
+void announceTile(KernelState &state, Cursor query);
 
 /// The role of a warp beside the loading one, one for each consumer: stores
 /// what the consumer staged, tile after tile, by tensor copies, and gives the
 /// query buffer back when they have read it. The consumer itself never waits
 /// for that.
-///
 void emitStorer(KernelState &state, Rings &rings, const TileQueue &queue);
 
 } // namespace qm::sm90

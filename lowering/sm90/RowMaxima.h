@@ -5,7 +5,17 @@
 
 namespace qm::sm90 {
 
-/// Of the thread's two rows, over all their lanes; row terms are part of them.
+/// Maxima of the thread's two rows over all their lanes, row terms added; those
+/// of a warp are right unless `uncertain` (i1) holds in one of its threads.
+struct QuickMaxima {
+  Values maxima;
+  mlir::Value uncertain;
+};
+/// Three scores an instruction, by the order of their bits.
+QuickMaxima quickRowMaxima(KernelState &state, const BlockScores &scores);
+/// For scores of any sign.
+Values exactRowMaxima(KernelState &state, const BlockScores &scores);
+/// The quick maxima, or the exact ones in a branch of their own.
 Values rowMaxima(KernelState &state, const BlockScores &scores);
 
 } // namespace qm::sm90

@@ -5,8 +5,6 @@
 #include "lowering/sm90/PolynomialExp2.h"
 #include "lowering/sm90/RowMaxima.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace qm;
 using namespace qm::sm90;
@@ -15,7 +13,6 @@ using namespace qm::sm90;
 /// far inside every operand type, and the output and lse, which use the same
 /// reference, are exact.
 static constexpr float growthLimit = 8.0f;
-static constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Bounded scores, in log2 units: an exponent is at most this, so that a sum of
 /// 2^20 of them times values of up to 2^7 is finite, and down to minus this
@@ -37,36 +34,21 @@ static float exponentRange(KernelState &state) {
   return std::max(largestExponent, 2 * state.program.scoreBound);
 }
 
-/// What follows from the reference of a row.
+/// The offset of a row whose reference is its maximum.
 static Value offsetOf(KernelState &state, Value max) {
   LocBuilder &b = state.b;
   Value scaled =
       arith::MulFOp::create(b, max, state.f32(-state.program.exponentFactor));
-  if (keepsReference(state))
-    return scaled;
-  // A row without a key so far has -inf: its exponents are -inf + 0, not NaN.
-  Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
-                                       state.f32(-infinity));
-  return arith::SelectOp::create(b, unseen, state.f32(0.0f), scaled);
-}
-
-static Value thresholdOf(KernelState &state, Value max) {
-  // Where the maximum is an output, the reference is the maximum.
-  float growth = state.program.storeMax
-                     ? 0.0f
-                     : growthLimit / state.program.exponentFactor;
-  return arith::AddFOp::create(state.b, max, state.f32(growth));
+  return arith::MinNumFOp::create(b, scaled, state.f32(unseen));
 }
 
 /// Elements whose exponentials come before the wait for the product under way.
-/// Two consumers in turns: half, which takes as long as the product; without
-/// turns three quarters.
-static unsigned elementsBeforeWait(KernelState &state, unsigned count) {
-  return (state.plan.pingPong ? count / 2 : count * 3 / 4) / 4 * 4;
+/// Two consumers in turns: half, which takes about as long as the product.
+/// Without turns all: the product has to hide them.
+static unsigned elementsBeforeWait(const Plan &plan, unsigned count) {
+  return plan.pingPong ? count / 2 : count;
 }
-
-/// Elements between the exponential that the wait comes after and the wait:
-/// those are under way then.
+/// Those of them whose exponentials are still under way at the wait.
 static constexpr unsigned elementsUnderWay = 8;
 
 /// Replaces scores by probabilities and adds them to the sums.
@@ -80,16 +62,20 @@ static void exponentiate(KernelState &state, BlockScores &scores,
         term ? math::FmaOp::create(b, term, factor, offset).getResult()
              : offset);
   int64_t polynomials = keepsReference(state) ? state.plan.polyExp2 : 0;
-  unsigned wait = elementsBeforeWait(state, scores.elements.values.size());
+  unsigned count = scores.elements.values.size();
+  unsigned wait = elementsBeforeWait(state.plan, count);
   Value done;
-  for (auto [e, score] : llvm::enumerate(scores.elements.values)) {
-    if (e + elementsUnderWay == wait)
+  auto reach = [&](unsigned element) {
+    if (element + elementsUnderWay == wait)
       done = arith::AddFOp::create(b, statistics.sum[0], statistics.sum[1]);
-    if (e == wait && midway) {
-      if (done)
-        nvvm::wgmmaOrder(b, done);
-      midway();
-    }
+    if (element != wait || !midway)
+      return;
+    if (done)
+      nvvm::wgmmaOrder(b, done);
+    midway();
+  };
+  for (auto [e, score] : llvm::enumerate(scores.elements.values)) {
+    reach(e);
     unsigned row = Fragment::rowOf(e);
     Value exponent = math::FmaOp::create(b, score, factor, offsets[row]);
     bool polynomial = isPolynomial(e, polynomials);
@@ -99,6 +85,7 @@ static void exponentiate(KernelState &state, BlockScores &scores,
     Value &sum = statistics.sum[row];
     sum = sum ? arith::AddFOp::create(b, sum, score).getResult() : score;
   }
+  reach(count);
 }
 
 /// 2^-n and n for 2^n <= x < 2^(n + 1).
@@ -126,13 +113,12 @@ static void raiseReferences(KernelState &state, BlockScores &scores,
   statistics.grew =
       nvvm::voteAny(b, arith::OrIOp::create(b, exceeds(statistics.sum[0]),
                                             exceeds(statistics.sum[1])));
-  Values kept(statistics.max);
+  Values kept(statistics.offset);
   llvm::append_range(kept, statistics.sum);
   kept.append(2, state.f32(1.0f));
-  llvm::append_range(kept, statistics.offset);
   llvm::append_range(kept, scores.elements.values);
   Values raised = emitIf(b, statistics.grew, kept, [&]() -> Values {
-    Values max, sum, alpha, p;
+    Values raised, sum, alpha, p;
     for (unsigned row = 0; row < 2; ++row) {
       Value total = statistics.sum[row];
       for (unsigned mask : {1, 2})
@@ -144,48 +130,42 @@ static void raiseReferences(KernelState &state, BlockScores &scores,
         return arith::SelectOp::create(b, raises, value, state.f32(otherwise));
       };
       alpha.push_back(ifRaised(inverse, 1.0f));
-      Value growth = arith::MulFOp::create(
-          b, ifRaised(n, 0.0f), state.f32(1 / state.program.exponentFactor));
-      max.push_back(arith::AddFOp::create(b, statistics.max[row], growth));
+      raised.push_back(
+          arith::SubFOp::create(b, statistics.offset[row], ifRaised(n, 0.0f)));
       sum.push_back(arith::MulFOp::create(b, statistics.sum[row], alpha[row]));
     }
     for (auto [e, value] : llvm::enumerate(scores.elements.values))
       p.push_back(arith::MulFOp::create(b, value, alpha[Fragment::rowOf(e)]));
-    Values all(max);
-    llvm::append_range(all, sum);
-    llvm::append_range(all, alpha);
-    for (Value row : max)
-      all.push_back(offsetOf(state, row));
-    llvm::append_range(all, p);
-    return all;
+    llvm::append_range(raised, sum);
+    llvm::append_range(raised, alpha);
+    llvm::append_range(raised, p);
+    return raised;
   });
   for (unsigned row = 0; row < 2; ++row) {
-    statistics.max[row] = raised[row];
+    statistics.offset[row] = raised[row];
     statistics.sum[row] = raised[2 + row];
     statistics.alpha[row] = raised[4 + row];
-    statistics.offset[row] = raised[6 + row];
   }
-  llvm::copy(ValueRange(raised).drop_front(8), scores.elements.values.begin());
+  llvm::copy(ValueRange(raised).drop_front(6), scores.elements.values.begin());
 }
 
 Statistics qm::sm90::startSoftmax(KernelState &state, BlockScores &scores,
                                   Midway midway) {
   LocBuilder &b = state.b;
   Statistics statistics;
-  statistics.max = rowMaxima(state, scores);
+  Values maxima = rowMaxima(state, scores);
   if (keepsReference(state)) {
     // Not so low that the largest score would overflow, for a row without a
     // key neither.
     float floor = (state.program.scoreBound - largestExponent) /
                   state.program.exponentFactor;
-    for (Value &max : statistics.max)
+    for (Value &max : maxima)
       max = arith::MaxNumFOp::create(b, max, state.f32(floor));
   }
-  for (Value max : statistics.max) {
+  for (Value max : maxima)
     statistics.offset.push_back(offsetOf(state, max));
-    if (!keepsReference(state))
-      statistics.threshold.push_back(thresholdOf(state, max));
-  }
+  if (state.program.storeMax)
+    statistics.max = maxima;
   statistics.sum.resize(2);
   statistics.alpha = {state.f32(1.0f), state.f32(1.0f)};
   statistics.grew = state.boolean(false);
@@ -193,54 +173,53 @@ Statistics qm::sm90::startSoftmax(KernelState &state, BlockScores &scores,
   return statistics;
 }
 
-/// New references where a row's maximum exceeds the threshold in a thread of
-/// the warp, and what follows from them.
+/// Raises the references of the warp's rows if one grew by more than 2^8. Where
+/// the maximum is an output, the reference is the maximum.
 static void followMaxima(KernelState &state, const BlockScores &scores,
                          Statistics &statistics) {
   LocBuilder &b = state.b;
   Value factor = state.f32(state.program.exponentFactor);
   QuickMaxima quick = quickRowMaxima(state, scores);
   Value grew = quick.uncertain;
-  for (auto [now, threshold] : llvm::zip(quick.maxima, statistics.threshold))
-    grew = arith::OrIOp::create(
-        b, grew,
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, now, threshold));
+  for (unsigned row = 0; row < 2; ++row) {
+    Value now = quick.maxima[row];
+    bool isOutput = !statistics.max.empty();
+    Value growth =
+        isOutput ? now
+                 : math::FmaOp::create(b, now, factor, statistics.offset[row])
+                       .getResult();
+    Value limit = isOutput ? statistics.max[row] : state.f32(growthLimit);
+    Value exceeds =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, growth, limit);
+    grew = arith::OrIOp::create(b, grew, exceeds);
+  }
   statistics.grew = nvvm::voteAny(b, grew);
-  Values kept(statistics.max);
+  Values kept(statistics.offset);
   llvm::append_range(kept, statistics.sum);
   kept.append(2, state.f32(1.0f));
-  llvm::append_range(kept, statistics.offset);
-  llvm::append_range(kept, statistics.threshold);
+  llvm::append_range(kept, statistics.max);
   Values raised = emitIf(b, statistics.grew, kept, [&]() -> Values {
-    Values maxima = exactRowMaxima(state, scores), max, sum, alpha;
+    Values maxima = exactRowMaxima(state, scores), offset, sum, alpha;
     for (unsigned row = 0; row < 2; ++row) {
-      Value before = statistics.max[row];
-      max.push_back(arith::MaxNumFOp::create(b, before, maxima[row]));
-      Value exponent = arith::MulFOp::create(
-          b, arith::SubFOp::create(b, before, max[row]), factor);
-      // -inf minus -inf: there was nothing to scale.
-      Value unseen = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
-                                           max[row], state.f32(-infinity));
-      alpha.push_back(arith::SelectOp::create(b, unseen, state.f32(1.0f),
-                                              nvvm::exp2Approx(b, exponent)));
+      Value before = statistics.offset[row];
+      offset.push_back(
+          arith::MinNumFOp::create(b, before, offsetOf(state, maxima[row])));
+      alpha.push_back(
+          nvvm::exp2Approx(b, arith::SubFOp::create(b, offset[row], before)));
       sum.push_back(arith::MulFOp::create(b, statistics.sum[row], alpha[row]));
     }
-    Values all(max);
-    llvm::append_range(all, sum);
-    llvm::append_range(all, alpha);
-    for (Value row : max)
-      all.push_back(offsetOf(state, row));
-    for (Value row : max)
-      all.push_back(thresholdOf(state, row));
-    return all;
+    llvm::append_range(offset, sum);
+    llvm::append_range(offset, alpha);
+    for (auto [max, now] : llvm::zip(statistics.max, maxima))
+      offset.push_back(arith::MaxNumFOp::create(b, max, now));
+    return offset;
   });
   for (unsigned row = 0; row < 2; ++row) {
-    statistics.max[row] = raised[row];
+    statistics.offset[row] = raised[row];
     statistics.sum[row] = raised[2 + row];
     statistics.alpha[row] = raised[4 + row];
-    statistics.offset[row] = raised[6 + row];
-    statistics.threshold[row] = raised[8 + row];
   }
+  llvm::copy(ValueRange(raised).drop_front(6), statistics.max.begin());
 }
 
 void qm::sm90::stepSoftmax(KernelState &state, BlockScores &scores,
