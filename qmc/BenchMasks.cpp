@@ -1,5 +1,6 @@
 //===- BenchMasks.cpp - the masks that suites name ------------------------===//
 #include "qmc/BenchMasks.h"
+#include "qmc/BenchScores.h"
 
 #include <qm/attention.h>
 
@@ -73,7 +74,7 @@ bool qm::driver::isBenchMask(llvm::StringRef name) { return find(name); }
 std::string qm::driver::benchSpecText(const BenchCell &cell) {
   Spec spec(cell.kernel().c_str());
   spec.heads(int(cell.heads)).kvHeads(int(cell.kvHeads));
-  spec.headDim(int(cell.headDim));
+  spec.headDim(int(cell.headDim)).valueHeadDim(int(cell.valueDim));
   if (cell.dtype == "f16")
     spec.dtype(f16);
   else if (cell.dtype == "bf16")
@@ -81,6 +82,8 @@ std::string qm::driver::benchSpecText(const BenchCell &cell) {
   else
     spec.dtype(f32);
   find(cell.mask)->describe(spec);
+  if (!cell.score.empty())
+    describeBenchScore(cell.score, spec);
   // The masks and the sizes are checked before: there is nothing to report.
   return spec.mlir();
 }

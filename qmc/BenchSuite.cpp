@@ -1,6 +1,7 @@
 //===- BenchSuite.cpp - lists of cells to measure -------------------------===//
 #include "qmc/BenchSuite.h"
 #include "qmc/BenchMasks.h"
+#include "qmc/BenchScores.h"
 #include "qmc/Console.h"
 #include "qmc/NearestName.h"
 
@@ -46,6 +47,7 @@ private:
   LogicalResult readWord(const llvm::json::Object &object, StringRef key,
                          ArrayRef<StringRef> known, std::string &value);
   LogicalResult readMask(const llvm::json::Object &object, std::string &mask);
+  LogicalResult readScore(const llvm::json::Object &object, std::string &score);
   LogicalResult flaw(const llvm::Twine &why) {
     return badSuite(origin, "cell " + llvm::Twine(number) + ": " + why,
                     "`qmc explain QM0024` shows the format");
@@ -83,10 +85,31 @@ LogicalResult Reader::readMask(const llvm::json::Object &object,
   return success();
 }
 
+LogicalResult Reader::readScore(const llvm::json::Object &object,
+                                std::string &score) {
+  if (!object.get("score"))
+    return success();
+  std::optional<StringRef> name = object.getString("score");
+  if (!name || !isBenchScore(*name))
+    return flaw("'score' must be one of " + benchScoreNames());
+  score = name->str();
+  return success();
+}
+
+static std::map<std::string, double> numbersOf(const llvm::json::Object &object,
+                                               StringRef key) {
+  std::map<std::string, double> numbers;
+  if (const llvm::json::Object *entries = object.getObject(key))
+    for (const auto &[target, number] : *entries)
+      numbers[target.str()] = number.getAsNumber().value_or(0);
+  return numbers;
+}
+
 LogicalResult Reader::readCell(const llvm::json::Object &object,
                                BenchCell &cell) {
   if (failed(readWord(object, "dtype", {"f16", "bf16", "f32"}, cell.dtype)) ||
       failed(readMask(object, cell.mask)) ||
+      failed(readScore(object, cell.score)) ||
       failed(readExtent(object, "batch", cell.batch)) ||
       failed(readExtent(object, "heads", cell.heads)) ||
       failed(readExtent(object, "kv_heads", cell.kvHeads)) ||
@@ -96,12 +119,16 @@ LogicalResult Reader::readCell(const llvm::json::Object &object,
   cell.skv = cell.sq;
   if (object.get("skv") && failed(readExtent(object, "skv", cell.skv)))
     return failure();
+  cell.valueDim = cell.headDim;
+  if (object.get("value_dim") &&
+      failed(readExtent(object, "value_dim", cell.valueDim)))
+    return failure();
   if (cell.heads % cell.kvHeads != 0)
     return flaw(llvm::Twine(cell.heads) + " heads are no multiple of " +
                 llvm::Twine(cell.kvHeads) + " kv_heads");
-  if (const llvm::json::Object *bars = object.getObject("bars"))
-    for (const auto &[target, bar] : *bars)
-      cell.bars[target.str()] = bar.getAsNumber().value_or(0);
+  cell.bars = numbersOf(object, "bars");
+  cell.floors = numbersOf(object, "floors");
+  cell.barCell = object.getString("bar_cell").value_or("").str();
   return success();
 }
 
@@ -131,33 +158,50 @@ FailureOr<BenchSuite> Reader::read() {
 std::string BenchCell::name() const {
   std::string length = sq == skv ? formatv("S{0}", sq).str()
                                  : formatv("Sq{0} Skv{1}", sq, skv).str();
-  return formatv("{0} B{1} Hq{2} Hkv{3} {4} D{5} {6}", dtype, batch, heads,
-                 kvHeads, length, headDim, mask);
+  std::string dims = valueDim == headDim
+                         ? formatv("D{0}", headDim).str()
+                         : formatv("D{0} Dv{1}", headDim, valueDim).str();
+  return formatv("{0} B{1} Hq{2} Hkv{3} {4} {5} {6}{7}{8}", dtype, batch, heads,
+                 kvHeads, length, dims, mask, score.empty() ? "" : " ", score);
 }
 
 std::string BenchCell::kernel() const {
-  return formatv("{0}_h{1}_kv{2}_d{3}_{4}", dtype, heads, kvHeads, headDim,
-                 mask);
+  std::string dims = valueDim == headDim
+                         ? formatv("d{0}", headDim).str()
+                         : formatv("d{0}_v{1}", headDim, valueDim).str();
+  return formatv("{0}_h{1}_kv{2}_{3}_{4}{5}{6}", dtype, heads, kvHeads, dims,
+                 mask, score.empty() ? "" : "_", score);
 }
 
 double BenchCell::flops() const {
   if (mask != "full" && mask != "causal")
     return 0;
-  return 4.0 * batch * heads * sq * skv * headDim *
+  return 2.0 * batch * heads * sq * skv * (headDim + valueDim) *
          (mask == "causal" ? 0.5 : 1);
 }
 
 llvm::json::Object BenchCell::toJson() const {
-  llvm::json::Object barObject;
+  llvm::json::Object barObject, floorObject;
   for (const auto &[target, bar] : bars)
     barObject[target] = bar;
-  return llvm::json::Object{
-      {"name", name()},      {"kernel", kernel()},
-      {"dtype", dtype},      {"mask", mask},
-      {"batch", batch},      {"heads", heads},
-      {"kv_heads", kvHeads}, {"sq", sq},
-      {"skv", skv},          {"head_dim", headDim},
-      {"flops", flops()},    {"bars", std::move(barObject)}};
+  for (const auto &[target, floor] : floors)
+    floorObject[target] = floor;
+  return llvm::json::Object{{"name", name()},
+                            {"kernel", kernel()},
+                            {"dtype", dtype},
+                            {"mask", mask},
+                            {"batch", batch},
+                            {"heads", heads},
+                            {"kv_heads", kvHeads},
+                            {"sq", sq},
+                            {"skv", skv},
+                            {"head_dim", headDim},
+                            {"value_dim", valueDim},
+                            {"score", score},
+                            {"flops", flops()},
+                            {"bars", std::move(barObject)},
+                            {"floors", std::move(floorObject)},
+                            {"bar_cell", barCell}};
 }
 
 std::string qm::driver::suiteNames() {

@@ -20,15 +20,20 @@ namespace qm::driver {
 struct BenchCell {
   std::string dtype; ///< "f16", "bf16", "f32"
   std::string mask;  ///< "full", "causal", or another of BenchMasks.h
-  int64_t batch, heads, kvHeads, sq, skv, headDim;
-  std::map<std::string, double> bars; ///< least ratio to the peer, by target
+  std::string score; ///< one of BenchScores.h, or ""
+  int64_t batch, heads, kvHeads, sq, skv, headDim, valueDim;
+  std::map<std::string, double> bars;   ///< least ratio to the peer, by target
+  std::map<std::string, double> floors; ///< least TFLOP/s, by target
+  /// The cell whose rate on the same target is what `bars` are against, instead
+  /// of the suite's peer: what a score function costs, say. "" for the peer.
+  std::string barCell;
 
-  /// "bf16 B4 Hq16 Hkv16 S4096 D128 causal": what peers call it, too.
+  /// "bf16 B4 Hq16 Hkv16 S4096 D128 causal alibi": what peers call it, too.
   std::string name() const;
   /// "bf16_h16_kv16_d128_causal": cells that differ in batch and length share
   /// one.
   std::string kernel() const;
-  /// 2 * B * Hq * Sq * Skv * (D + D), half of it if the mask is causal: the
+  /// 2 * B * Hq * Sq * Skv * (D + Dv), half of it if the mask is causal: the
   /// convention of published figures. 0 for other masks: their pairs have to be
   /// counted.
   double flops() const;

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""The suite `hopper`: our sm_90a kernels beside the fastest others on one GPU, interleaved in one process.
+
+usage: hopper_forward.py FOLDER [--cells TEXT] [--rounds N] [--seconds N] [--by-hand DIR] [--no-mosaic]
+                         [--results FILE] [--peers FILE] [--commit ID]
+
+FOLDER holds what `qmc bench --suite=hopper --arch=sm_90a --dump-kernels=FOLDER` wrote, and libqm.so. Peers: cuDNN through
+PyTorch, JAX's Mosaic GPU attention (f16, the fastest of its schedules for the cell; where JAX is not installed it is left out, and
+said so), and kernels of a C interface in DIR: libNAME.so, NAME ends in dD_MASK (d128_causal). Cells with a score function, or of
+another head dim than the peers have, are compared with our own kernel of the cell's `bar_cell`.
+
+Launches of a round run back to back, long enough to reach the power limit; functions of a cell take turns, the first one rotates.
+Figures are medians of the rounds. The clock is read by a kernel right behind ours in each round. Results are compared with
+cuDNN's before anything is timed. TFLOP/s: 2 B H S^2 (D + Dv), half of it for causal. Needs PyTorch and a Hopper GPU; where there
+is none it says so and exits with 0.
+"""
+
+import argparse
+import ctypes
+import datetime
+import json
+import math
+import os
+import pathlib
+import statistics
+import time
+
+import gpu_peers
+from gpu_peers import torch
+from time_candidates import bind, tensor_of
+
+MILLISECONDS_A_ROUND = 12
+
+
+def back_to_back(function, launches):
+    """Milliseconds a launch."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    for _ in range(launches):
+        function()
+    end.record()
+    torch.cuda.synchronize()
+    return begin.elapsed_time(end) / launches
+
+
+class Mosaic:
+    """JAX's kernel in this process, timed by JAX's own events."""
+
+    def __init__(self):
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the memory is PyTorch's, too
+        import jax
+        from jax.experimental.mosaic.gpu import profiler
+        from jax.experimental.pallas.ops.gpu import attention_mgpu
+
+        self.jax, self.profiler, self.attention = jax, profiler, attention_mgpu
+
+    def call(self, cell):
+        """A function of a number of launches that returns milliseconds a launch, or None where it has no such kernel."""
+        jax, module = self.jax, self.attention
+        shape = (cell["batch"], cell["sq"], cell["heads"], cell["head_dim"])
+        keys = shape[:2] + (cell["kv_heads"], cell["head_dim"])
+        q, k, v = (jax.random.normal(jax.random.key(i), s, jax.numpy.float16) for i, s in enumerate((shape, keys, keys)))
+
+        def compiled(block_kv):
+            config = module.TuningConfig(block_q=64, block_kv=block_kv, max_concurrent_steps=2, use_schedule_barrier=True,
+                                         causal=cell["mask"] == "causal")
+            run = jax.jit(lambda q, k, v: module.attention(q, k, v, config))
+            run(q, k, v).block_until_ready()
+
+            def milliseconds(launches):
+                _, times = self.profiler.measure(run, iterations=launches)(q, k, v)
+                return statistics.median(times) if isinstance(times, (list, tuple)) else times
+
+            return milliseconds
+
+        best = None
+        for block_kv in (128, 256):
+            try:
+                found = compiled(block_kv)
+                took = found(3)
+            except Exception as error:  # a schedule that does not fit, or a head dim it does not have
+                print(f"  Mosaic GPU, blocks of {block_kv}: {str(error).splitlines()[0][:90]}", flush=True)
+                continue
+            if best is None or took < best[0]:
+                best = took, found
+        return best and best[1]
+
+
+def load_mosaic():
+    try:
+        return Mosaic()
+    except Exception as error:  # not installed, or for another CUDA
+        print(f"without Mosaic GPU: {type(error).__name__}: {str(error).splitlines()[0][:90]}", flush=True)
+        return None
+
+
+class ByHand:
+    """Kernels with the C interface of a hand-written one: pointers, sizes, scale, multiprocessors, stream."""
+
+    def __init__(self, folder):
+        self.functions = {}
+        for path in sorted(folder.glob("lib*.so")) if folder else []:
+            function = getattr(ctypes.CDLL(str(path.resolve())), path.stem[3:])
+            function.argtypes = [ctypes.c_void_p] * 6 + [ctypes.c_int] * 7 + [ctypes.c_float, ctypes.c_int, ctypes.c_void_p]
+            self.functions["_".join(path.stem.split("_")[-2:])] = function
+
+    def bind(self, cell, q, k, v, o, lse):
+        function = self.functions.get(f"d{cell['head_dim']}_{cell['mask']}")
+        if not function or cell["dtype"] != "bf16" or cell["value_dim"] != cell["head_dim"]:
+            return None
+        counter = torch.zeros(64, device="cuda", dtype=torch.int32)
+        sizes = [cell[name] for name in ("batch", "heads", "kv_heads", "sq", "skv", "head_dim")]
+        sms = torch.cuda.get_device_properties(0).multi_processor_count
+        pointers = [tensor.data_ptr() for tensor in (q, k, v, o, lse, counter)]
+
+        def launch():
+            _ = counter
+            stream = torch.cuda.current_stream().cuda_stream
+            function(*pointers, *sizes, int(cell["mask"] == "causal"), 1 / math.sqrt(cell["head_dim"]), sms, stream)
+
+        return launch
+
+
+class Ours:
+    def __init__(self, folder):
+        self.suite = json.loads((folder / "hopper.cells.json").read_text())
+        self.manifest = json.loads((folder / self.suite["manifest"]).read_text())
+        self.runtime = gpu_peers.Runtime(folder / "libqm.so")
+        self.library, self.images = self.runtime.load(folder, self.manifest, "sm_90a")
+
+    def bind(self, cell, operands):
+        """`operands`: tensors by role, kept for all functions of a cell."""
+        arguments = next(k for k in self.manifest["kernels"] if k["name"] == cell["kernel"])["args"]
+        sizes = {name: cell[name] for name in ("batch", "sq", "skv")}
+        extents = {"table": [cell["sq"] + cell["skv"]], "slopes": [cell["heads"]]}
+        tensors = [operands[a["role"]] if a["role"] in operands else tensor_of(a, sizes, extents) for a in arguments]
+        return bind(self.runtime, self.library, cell["kernel"], arguments, tensors)
+
+
+def operands_of(cell):
+    def tensor(heads, length, columns):
+        shape = (cell["batch"], length, heads, columns)
+        return torch.randn(*shape, device="cuda:0", dtype=getattr(torch, gpu_peers.DTYPES[cell["dtype"]])).transpose(1, 2)
+
+    return {
+        "q": tensor(cell["heads"], cell["sq"], cell["head_dim"]),
+        "k": tensor(cell["kv_heads"], cell["skv"], cell["head_dim"]),
+        "v": tensor(cell["kv_heads"], cell["skv"], cell["value_dim"]),
+        "o": tensor(cell["heads"], cell["sq"], cell["value_dim"]),
+    }
+
+
+def cudnn_of(cell, operands):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    def call():
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            return torch.nn.functional.scaled_dot_product_attention(
+                operands["q"], operands["k"], operands["v"], is_causal=cell["mask"] == "causal",
+                enable_gqa=cell["heads"] != cell["kv_heads"])
+
+    try:
+        call()
+        torch.cuda.synchronize()
+    except Exception as error:  # a head dim it does not have
+        print(f"  cuDNN does not run: {str(error).splitlines()[0][:90]}", flush=True)
+        return None
+    return call
+
+
+def compare(cell, launch, o, peer):
+    o.fill_(math.nan)
+    launch()
+    torch.cuda.synchronize()
+    if peer is None:
+        assert not o.isnan().any(), f"{cell['name']}: rows are not written"
+        return
+    expected = peer().float()
+    error = ((o.float() - expected).norm() / expected.norm()).item()
+    assert error < 0.02, f"{cell['name']}: the result differs from cuDNN's by {error:.3g}"
+
+
+def functions_of(cell, ours, base, operands, by_hand, mosaic):
+    """Name -> milliseconds a launch, as a function of the number of launches; and which is the bar's."""
+    launches = {"ours": ours.bind(cell, operands)}
+    functions = {}
+    if base:
+        launches["without"] = ours.bind(base, operands if same_operands(cell, base) else operands_of(base))
+    else:
+        cudnn = cudnn_of(cell, operands)
+        compare(cell, launches["ours"], operands["o"], cudnn)
+        lse = torch.empty(cell["batch"], cell["heads"], cell["sq"], device="cuda")
+        found = {"cudnn": cudnn, "by hand": by_hand.bind(cell, *(operands[n] for n in "qkvo"), lse)}
+        launches.update({name: launch for name, launch in found.items() if launch})
+        if mosaic and cell["head_dim"] == cell["value_dim"] in (64, 128):
+            milliseconds = mosaic.call(cell)
+            if milliseconds:
+                functions["mosaic (f16)"] = milliseconds
+    for name, launch in launches.items():
+        functions[name] = lambda n, launch=launch: back_to_back(launch, n)
+    return functions
+
+
+def same_operands(cell, base):
+    return all(cell[n] == base[n] for n in ("batch", "heads", "kv_heads", "sq", "skv", "head_dim", "value_dim", "dtype"))
+
+
+def time_in_turns(functions, rounds, clock):
+    """Milliseconds by function, and the clock behind ours, all of every round."""
+    once = {name: function(2) for name, function in functions.items()}
+    times, clocks, order = {name: [] for name in functions}, [], list(functions)
+    for _ in range(rounds):
+        for name in order:
+            launches = max(2, min(60, int(MILLISECONDS_A_ROUND / once[name])))
+            times[name].append(functions[name](launches))
+            if name == "ours":
+                clocks.append(clock.megahertz())
+        order.append(order.pop(0))  # who comes first finds the GPU cool and its clock high
+    return times, clocks
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--cells", default="", help="only cells with this in their name")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no cell after so long")
+    parser.add_argument("--by-hand", type=pathlib.Path, help="a folder of kernels with a C interface")
+    parser.add_argument("--no-mosaic", action="store_true")
+    parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--peers", type=pathlib.Path, help="rows for `qmc bench --peers`")
+    parser.add_argument("--commit", help="commit of the kernels, for --results")
+    options = parser.parse_args()
+    if torch is None or not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
+        print(f"skipped: {'no PyTorch' if torch is None else 'no Hopper GPU'} here")
+        return
+    from sm_clock import SmClock
+
+    start = time.time()
+    torch.manual_seed(0)
+    ours, by_hand, clock = Ours(options.folder), ByHand(options.by_hand), SmClock()
+    mosaic = None if options.no_mosaic else load_mosaic()
+    device, driver = torch.cuda.get_device_name(0), gpu_peers.query("driver_version")
+    cells = {cell["name"]: cell for cell in ours.suite["cells"]}
+    rows, peer_rows = [], []
+    print(f"hopper on {device}, {options.rounds} rounds", flush=True)
+    for cell in cells.values():
+        if options.cells not in cell["name"]:
+            continue
+        if time.time() - start > options.seconds:
+            print(f"  {cell['name']}: no time left", flush=True)
+            continue
+        base = cells.get(cell["bar_cell"])
+        functions = functions_of(cell, ours, base, operands_of(cell), by_hand, mosaic)
+        times, clocks = time_in_turns(functions, options.rounds, clock)
+        rates = {n: (base if n == "without" else cell)["flops"] / statistics.median(t) / 1e9 for n, t in times.items()}
+        peers = {name: round(rate, 1) for name, rate in rates.items() if name != "ours"}
+        best = max(peers.values(), default=None)
+        shown = ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items())
+        mhz = statistics.median(clocks)
+        print(f"  {cell['name']}: {shown} TFLOP/s, SM {mhz:.0f} MHz", flush=True)
+        common = {"suite": "sm90_forward", "cell": cell["name"], "metric": "rate", "unit": "TFLOP/s", "ours": round(rates["ours"], 1),
+                  "gpu": device, "sm_mhz": round(mhz), "driver": driver, "commit": options.commit,
+                  "date": datetime.date.today().isoformat()}
+        rows.append(common | {"peers": peers, "ratio": round(rates["ours"] / best, 3) if best else None,
+                              "bar": cell["bars"].get("sm_90a")})
+        if floor := cell["floors"].get("sm_90a"):
+            rows.append(common | {"suite": "sm90_forward, least rates", "peers": {}, "ratio": None, "bar": floor})
+        peer_rows += [{"cell": cell["name"], "peer": name, "tflops": rate, "gpu": device} for name, rate in peers.items()]
+        # What was measured is kept, whatever comes after.
+        for path, written in ((options.results, rows), (options.peers, peer_rows)):
+            if path:
+                path.write_text(json.dumps(written, indent=1) + "\n")
+        torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main()
