@@ -1,5 +1,6 @@
 // The target model behind ChooseSchedule.
 #include "passes/ScheduleModel.h"
+#include "lowering/common/KernelInfo.h"
 #include "lowering/sm80/Layout.h"
 #include "passes/HopperSchedule.h"
 #include "passes/TuringSchedule.h"
@@ -86,26 +87,45 @@ static Schedule proposeCpu(const TargetInfo &target) {
   return schedule;
 }
 
-/// Ping-pong: 256 query rows, two groups of four warps in turns. It beats two
-/// loose CTAs where tiles are long and equal, that is without a mask, as long
-/// as 32 rows a warp fit the registers. Under a mask ping-pong wins for long
-/// sequences only (16 thousand keys), which is known at run time: there the
-/// ring is the safe choice. lowering/sm80/README.md has the numbers.
-static std::optional<Schedule> proposePingPong(attn::KernelOp kernel,
-                                               const TargetInfo &target) {
-  constexpr int64_t widest = 128;
-  if (!kernel.getKeyBlocks().getClassify().empty() || hasWideOperands(kernel) ||
-      std::max(getHeadDim(kernel), getValueHeadDim(kernel)) > widest)
-    return std::nullopt;
+/// Ping-pong: two groups of four warps in turns, `rows` of the tile a warp.
+static std::optional<Schedule> makePingPong(attn::KernelOp kernel,
+                                            const TargetInfo &target,
+                                            int64_t rows, int64_t keys) {
   Schedule schedule;
   schedule.warps = 8;
-  schedule.tileM = 32 * schedule.warps;
-  schedule.tileN = 64;
+  schedule.tileM = rows * schedule.warps;
+  schedule.tileN = keys;
   schedule.stages = 3;
   schedule.pingPong = 1;
   if (estimateFootprint(kernel, schedule, target).ctas == 0)
     return std::nullopt;
   return schedule;
+}
+
+/// Ping-pong beats two loose CTAs where tiles are long and equal, that is
+/// without a mask, as long as 32 rows a warp fit the registers. Under a mask it
+/// wins for long sequences only (16 thousand keys), which is known at run time:
+/// there the ring is the safe choice, and so it is for sequences with lengths
+/// of their own, which may be many and short. Where the ring has one CTA a
+/// multiprocessor, because heads are so wide, the turns win under masks too, if
+/// the score function, whose code they have twice, is small.
+/// lowering/sm80/README.md has the numbers.
+static std::optional<Schedule> proposePingPong(attn::KernelOp kernel,
+                                               const TargetInfo &target,
+                                               const Schedule &ring) {
+  constexpr int64_t widestOfTwoRowTiles = 128;
+  if (hasWideOperands(kernel) ||
+      lowering::KernelInfo::get(kernel).sequences != lowering::Sequences::Whole)
+    return std::nullopt;
+  if (std::max(getHeadDim(kernel), getValueHeadDim(kernel)) <=
+      widestOfTwoRowTiles) {
+    if (!kernel.getKeyBlocks().getClassify().empty())
+      return std::nullopt;
+    return makePingPong(kernel, target, /*rows=*/32, /*keys=*/64);
+  }
+  if (ring.oneLoop || estimateFootprint(kernel, ring, target).ctas != 1)
+    return std::nullopt;
+  return makePingPong(kernel, target, /*rows=*/16, /*keys=*/32);
 }
 
 /// The ring: 32 query rows a warp, so that one fragment of K or V feeds two
@@ -173,11 +193,9 @@ static int64_t countScoreInstructions(attn::KernelOp kernel) {
 /// ptxas's time doubles.
 static Schedule proposeNvidia(attn::KernelOp kernel, const TargetInfo &target) {
   constexpr int64_t largeScore = 8;
-  if (std::optional<Schedule> pingPong = proposePingPong(kernel, target))
-    return *pingPong;
-  Schedule schedule = proposeRing(kernel, target);
-  schedule.oneLoop = countScoreInstructions(kernel) > largeScore;
-  return schedule;
+  Schedule ring = proposeRing(kernel, target);
+  ring.oneLoop = countScoreInstructions(kernel) > largeScore;
+  return proposePingPong(kernel, target, ring).value_or(ring);
 }
 
 Schedule qm::passes::proposeSchedule(attn::KernelOp kernel,

@@ -38,9 +38,12 @@ static void addTensorCores(std::vector<ScheduleOverrides> &grid,
                         field("warps", warps), field("tile_n", keys),
                         field("stages", stages)});
       }
-  if (hasAsynchronousCopies)
-    grid.push_back({field("ping_pong", 1), field("tile_m", 256),
-                    field("warps", 8), field("tile_n", 64),
+  if (!hasAsynchronousCopies)
+    return;
+  // Two row tiles a warp, or one for wide heads.
+  for (auto [rows, keys] : {std::pair{256, 64}, {128, 32}})
+    grid.push_back({field("ping_pong", 1), field("tile_m", rows),
+                    field("warps", 8), field("tile_n", keys),
                     field("stages", 3)});
 }
 

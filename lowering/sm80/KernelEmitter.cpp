@@ -3,6 +3,7 @@
 #include "lowering/sm80/KernelEmitter.h"
 
 #include "lowering/sm80/Epilogue.h"
+#include "lowering/sm80/MaskWords.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -85,7 +86,8 @@ LogicalResult KernelEmitter::emit(attn::DotOp op) {
                               "that the loop loads";
   TileSupply::Visible keys =
       supply->acquire(0, block.firstKey, nextBlock.firstKey);
-  set(op.getResult(), emitScores(state, *query, keys));
+  set(op.getResult(),
+      emitScores(state, *query, keys, std::exchange(firstFragments, {})));
   return success();
 }
 
@@ -151,10 +153,32 @@ LogicalResult KernelEmitter::emit(attn::MaskOp op) {
     auto rows = indices(state, thread, op.getRow(), 2 * result.rowTiles, true);
     auto columns =
         indices(state, thread, op.getColumn(), 2 * result.groups, false);
-    SmallVector<Value> present, masked;
+    SmallVector<Value> masked;
+    region.startBlock();
+    int64_t keys = 8 * result.groups;
+    if (auto words = MaskWords::get(op.getBody().front(), keys)) {
+      Int firstKey = block.firstKey;
+      if (plan.keyWarps != 1)
+        firstKey = firstKey + state.firstKeyOfWarp(thread);
+      MaskWords::Place place{rows, columns, firstKey, thread.lane};
+      words->begin(b, region, place);
+      Int left = state.arguments.extentOfCall(attn::Extent::Key) -
+                 Int(b, columns.front());
+      Value absent = MaskWords::columnsFrom(b, left, keys);
+      SmallVector<Value> kept = words->emit(b, region, place);
+      for (Value &word : kept)
+        word = arith::AndIOp::create(b, word, Int(b, absent) ^ int64_t(-1));
+      for (auto [e, value] : llvm::enumerate(result.values)) {
+        Value keep =
+            MaskWords::test(b, kept[result.rowOf(e)], result.columnOf(e));
+        masked.push_back(
+            arith::SelectOp::create(b, keep, value, minusInfinity));
+      }
+      return masked;
+    }
+    SmallVector<Value> present;
     for (unsigned column = 0; column < 2 * result.groups; ++column)
       present.push_back(isPresent(thread, column));
-    region.startBlock();
     for (auto [e, value] : llvm::enumerate(result.values)) {
       unsigned row = result.rowOf(e), column = result.columnOf(e);
       Value keep =

@@ -46,8 +46,7 @@ private:
 
   /// The fragment of a tile, computed now if it was put off; null (with an
   /// error at `user`) if it is not of this kind.
-  template <class T>
-  T *get(mlir::Value tile, mlir::Operation *user);
+  template <class T> T *get(mlir::Value tile, mlir::Operation *user);
   void set(mlir::Value tile, Fragment fragment) {
     fragments[tile] = std::make_unique<Fragment>(std::move(fragment));
   }
@@ -76,6 +75,7 @@ private:
   mlir::LogicalResult emitPending(attn::AccumulateOp accumulate,
                                   TileSupply::Visible values,
                                   llvm::function_ref<void()> enter);
+  TileSupply::Visible acquirePendingValues();
   llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange tiles);
   void unflatten(mlir::ValueRange tiles, mlir::ValueRange like,
                  mlir::ValueRange values);
@@ -98,8 +98,10 @@ private:
   std::unique_ptr<TileSupply> supply;
   std::unique_ptr<QueryFragments> query;
   KeyBlock block, nextBlock;
-  bool blockIsFull = false;                ///< known where code is emitted
-  llvm::SmallVector<mlir::Value> position; ///< in the list of blocks
+  bool blockIsFull = false;                     ///< known where code is emitted
+  llvm::SmallVector<mlir::Value> position;      ///< in the list of blocks
+  std::optional<FirstFragments> firstFragments; ///< of the next key tile, where
+                                                ///< they were read early
   std::optional<Packed> pending; ///< ping-pong: probabilities of the block
                                  ///< whose product is put off
   llvm::DenseSet<mlir::Value>

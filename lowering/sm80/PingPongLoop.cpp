@@ -41,6 +41,27 @@ LogicalResult KernelEmitter::emitPending(attn::AccumulateOp accumulate,
   return success();
 }
 
+/// The values of the block before. Towards the end of their product the first
+/// key fragments of the block under way are read: the product with them begins
+/// without a wait.
+TileSupply::Visible KernelEmitter::acquirePendingValues() {
+  constexpr unsigned groupsLeft = 2;
+  TileSupply::Visible values =
+      supply->acquire(1, block.firstKey, nextBlock.firstKey);
+  if (!plan.readsKeysEarly)
+    return values;
+  unsigned last = plan.groupsOf(1) - 1;
+  unsigned at = last - std::min(groupsLeft, last);
+  values.hook = [this, at, copies = values.hook](unsigned group) {
+    copies(group);
+    if (group == at)
+      firstFragments = readFirstFragments(
+          state, *query,
+          supply->acquire(0, block.firstKey, nextBlock.firstKey));
+  };
+  return values;
+}
+
 LogicalResult KernelEmitter::emitPingPong(attn::KeyBlocksOp loop) {
   attn::AccumulateOp accumulate = findAccumulate(loop);
   if (!accumulate)
@@ -77,10 +98,8 @@ LogicalResult KernelEmitter::emitPingPong(attn::KeyBlocksOp loop) {
             KeyBlock next = nextBlock;
             if (lastFirst)
               tiles.expectNext(next.firstKey.lessThan(end));
-            if (failed(emitPending(
-                    accumulate,
-                    tiles.acquire(1, block.firstKey, nextBlock.firstKey),
-                    [&]() { tiles.enter(); })) ||
+            if (failed(emitPending(accumulate, acquirePendingValues(),
+                                   [&]() { tiles.enter(); })) ||
                 failed(emitBody(loop)))
               return failure();
             tiles.advance();

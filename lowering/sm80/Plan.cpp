@@ -43,6 +43,22 @@ static unsigned chooseResidentSteps(const Plan &plan) {
   return std::clamp<int64_t>(left / plan.leftWords(), 0, plan.columnSteps());
 }
 
+/// Where reads of fragments stand among the products: what measured best at
+/// head dims 64, 96 and 128 (README.md). With one row tile, and in rows without
+/// a swizzle, ptxas's own order did.
+static void placeReads(Plan &plan) {
+  if (plan.wide() || plan.rowTiles < 2)
+    return;
+  bool readsQuery = plan.residentQuerySteps == 0;
+  plan.readsKeysEarly = plan.pingPong && readsQuery;
+  if (!isSwizzled(plan.queryRowBytes()) || !isSwizzled(plan.valueRowBytes()))
+    return;
+  if (readsQuery)
+    plan.fragmentsAhead = 3;
+  if (!plan.pingPong)
+    plan.groupsToFence = 4;
+}
+
 static LogicalResult checkHeadDim(attn::KernelOp kernel, StringRef what,
                                   int64_t size) {
   if (size >= 8 && size <= 256 && size % 8 == 0)
@@ -158,5 +174,6 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
     return failure();
   plan.residentQuerySteps = chooseResidentSteps(plan);
   plan.keepsCopyAddresses = !plan.registersAreScarce();
+  placeReads(plan);
   return plan;
 }

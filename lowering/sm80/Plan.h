@@ -40,6 +40,15 @@ struct Plan {
   /// The first 16-column steps of Q's fragments stay in registers; the others
   /// are read again for every key block.
   unsigned residentQuerySteps = 0;
+  /// Key and value fragments are read this many groups of mma before their use.
+  unsigned fragmentsAhead = 2;
+  /// Every so many groups of mma a fence that ptxas moves no read of shared
+  /// memory across: left alone, it gathers reads in bursts, for which the
+  /// products then wait. 0: none.
+  unsigned groupsToFence = 0;
+  /// Ping-pong: the first key fragments of a block are read while the product
+  /// before them ends.
+  bool readsKeysEarly = false;
 
   int64_t threads() const { return 32 * warps * keyWarps; }
   int64_t warpRows() const { return 16 * rowTiles; }

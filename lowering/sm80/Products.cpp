@@ -78,36 +78,72 @@ static Int warpTile(KernelState &state, int rowBytes) {
   return state.shared + state.firstKeyOfWarp(state.thread) * rowBytes;
 }
 
+/// Between groups of mma: see Plan::groupsToFence.
+static void fenceReads(KernelState &state, unsigned group, unsigned groups) {
+  unsigned distance = state.plan.groupsToFence;
+  if (distance && (group + 1) % distance == 0 && group + 1 < groups)
+    nvvm::warpBarrier(state.b);
+}
+
+/// Reads the key fragments of a tile, group by group in the order of the
+/// product.
+static std::function<nvvm::Values(unsigned)> makeKeyReader(KernelState &state,
+                                                           SharedPlace place) {
+  int rowBytes = state.plan.queryRowBytes();
+  unsigned keyTiles = state.plan.warpKeys() / 16;
+  Int base = place.base(warpTile(state, rowBytes) +
+                        columnMajorFragment(fragmentLane(state), rowBytes));
+  return [=, &state](unsigned group) {
+    unsigned rows = group % keyTiles, step = group / keyTiles;
+    if (state.plan.wide())
+      return readWideKeys(state, base,
+                          place.bytes + int64_t(rows) * 16 * rowBytes, rowBytes,
+                          step);
+    return readFragment(state, base, place, rowBytes, rows, step,
+                        /*transposed=*/false);
+  };
+}
+
+static FirstFragments readFirst(KernelState &state, QueryFragments &query,
+                                function_ref<nvvm::Values(unsigned)> readKey) {
+  const Plan &plan = state.plan;
+  FirstFragments first;
+  for (unsigned t = 0; t < plan.rowTiles; ++t)
+    first.query.push_back(query.operand(t, 0));
+  for (unsigned g = 0; g < std::min(plan.fragmentsAhead, plan.groupsOf(0)); ++g)
+    first.keys.push_back(readKey(g));
+  return first;
+}
+
+FirstFragments qm::sm80::readFirstFragments(KernelState &state,
+                                            QueryFragments &query,
+                                            const TileSupply::Visible &keys) {
+  query.startBlock();
+  FirstFragments first =
+      readFirst(state, query, makeKeyReader(state, keys.place));
+  // A fence for ptxas, which else delays the reads until their use.
+  nvvm::warpBarrier(state.b);
+  return first;
+}
+
 Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
-                                 TileSupply::Visible &keys) {
+                                 TileSupply::Visible &keys,
+                                 std::optional<FirstFragments> first) {
   const Plan &plan = state.plan;
   unsigned rowTiles = plan.rowTiles, steps = plan.columnSteps(),
            keyTiles = plan.warpKeys() / 16, groups = steps * keyTiles;
   Accumulator scores(rowTiles, plan.warpKeys() / 8);
   query.startBlock();
-  Int base = keys.place.base(
-      warpTile(state, plan.queryRowBytes()) +
-      columnMajorFragment(fragmentLane(state), plan.queryRowBytes()));
-  auto readKey = [&](unsigned g) {
-    if (plan.wide())
-      return readWideKeys(state, base,
-                          keys.place.bytes +
-                              int64_t(g % keyTiles) * 16 * plan.queryRowBytes(),
-                          plan.queryRowBytes(), g / keyTiles);
-    return readFragment(state, base, keys.place, plan.queryRowBytes(),
-                        g % keyTiles, g / keyTiles, /*transposed=*/false);
-  };
-  SmallVector<nvvm::Values> key(groups);
-  SmallVector<nvvm::Values> now(rowTiles), next(rowTiles);
-  for (unsigned t = 0; t < rowTiles; ++t)
-    now[t] = query.operand(t, 0);
-  for (unsigned g = 0; g < std::min(fragmentsAhead, groups); ++g)
-    key[g] = readKey(g);
+  auto readKey = makeKeyReader(state, keys.place);
+  if (!first)
+    first = readFirst(state, query, readKey);
+  SmallVector<nvvm::Values> key(first->keys), now(first->query), next(rowTiles);
+  key.resize(groups);
   // A group: 16 keys at 16 columns.
   for (unsigned g = 0; g < groups; ++g) {
     unsigned step = g / keyTiles, tile = g % keyTiles;
-    if (g + fragmentsAhead < groups)
-      key[g + fragmentsAhead] = readKey(g + fragmentsAhead);
+    if (g + plan.fragmentsAhead < groups)
+      key[g + plan.fragmentsAhead] = readKey(g + plan.fragmentsAhead);
     // The next step's query fragments are spread over this step's groups.
     for (unsigned t = 0; t < rowTiles; ++t)
       if (step + 1 < steps && t * keyTiles / rowTiles == tile)
@@ -125,6 +161,7 @@ Accumulator qm::sm80::emitScores(KernelState &state, QueryFragments &query,
     if (tile + 1 == keyTiles)
       std::swap(now, next);
     keys.hook(g);
+    fenceReads(state, g, groups);
   }
   return scores;
 }
@@ -151,7 +188,7 @@ LogicalResult qm::sm80::emitAccumulate(KernelState &state,
                         g / columnTiles, g % columnTiles, /*transposed=*/true);
   };
   SmallVector<nvvm::Values> value(groups);
-  for (unsigned g = 0; g < std::min(fragmentsAhead, groups); ++g)
+  for (unsigned g = 0; g < std::min(plan.fragmentsAhead, groups); ++g)
     value[g] = readValue(g);
   Packed *p = probabilities();
   if (!p)
@@ -159,8 +196,8 @@ LogicalResult qm::sm80::emitAccumulate(KernelState &state,
   // A group: 16 keys times 16 columns.
   for (unsigned g = 0; g < groups; ++g) {
     unsigned step = g / columnTiles, tile = g % columnTiles;
-    if (g + fragmentsAhead < groups)
-      value[g + fragmentsAhead] = readValue(g + fragmentsAhead);
+    if (g + plan.fragmentsAhead < groups)
+      value[g + plan.fragmentsAhead] = readValue(g + plan.fragmentsAhead);
     // The last 16 columns may be 8 and zeros.
     unsigned halves = 2 * tile + 1 < accumulator.groups ? 2 : 1;
     for (unsigned half = 0; half < halves; ++half)
@@ -173,6 +210,7 @@ LogicalResult qm::sm80::emitAccumulate(KernelState &state,
         llvm::copy(result, sum.begin());
       }
     values.hook(g);
+    fenceReads(state, g, groups);
   }
   return success();
 }

@@ -6,10 +6,6 @@
 
 namespace qm::sm80 {
 
-/// Key and value fragments are read this many groups of mma (two for every row
-/// tile) before their use.
-constexpr unsigned fragmentsAhead = 2;
-
 /// The query tile's fragments: in registers, or read from shared memory once a
 /// key block.
 class QueryFragments {
@@ -30,8 +26,18 @@ private:
   llvm::SmallVector<nvvm::Values> resident;
 };
 
+/// The fragments that a product with a key tile begins with.
+struct FirstFragments {
+  llvm::SmallVector<nvvm::Values> keys, query;
+};
+/// Reads them before the product, while another one ends.
+FirstFragments readFirstFragments(KernelState &state, QueryFragments &query,
+                                  const TileSupply::Visible &keys);
+
+/// `first`: those of the tile; none: they are not read yet.
 Accumulator emitScores(KernelState &state, QueryFragments &query,
-                       TileSupply::Visible &keys);
+                       TileSupply::Visible &keys,
+                       std::optional<FirstFragments> first);
 
 /// `probabilities` is called once the first fragments are on their way; it
 /// returns P, or null after an error.

@@ -5,7 +5,8 @@
 
 // CHECK: schedule = #attn.schedule<target = "sm_80", tile_m = 128, tile_n = 64, warps = 8, stages = 3, one_loop = 1>
 // SET:   schedule = #attn.schedule<target = "sm_80", tile_m = 128, tile_n = 64, warps = 8, stages = 3>
-// SMALL: schedule = #attn.schedule<target = "sm_80", tile_m = 128, tile_n = 64, warps = 8, stages = 3>
+// Else, past head dim 128, two groups of warps take turns.
+// SMALL: schedule = #attn.schedule<target = "sm_80", tile_m = 128, tile_n = 32, warps = 8, stages = 3, ping_pong = 1>
 attn.kernel @f(%q: tensor<?x2x?x256xbf16>, %k: tensor<?x2x?x256xbf16>, %v: tensor<?x2x?x256xbf16>) outs(%o: tensor<?x2x?x256xbf16>)
     attributes {arg_names = ["q", "k", "v", "o"]} {
   %b, %h, %i0 = attn.tile_position

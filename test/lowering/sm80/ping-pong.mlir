@@ -1,6 +1,25 @@
 // Ping-pong: two groups of warps take turns at the products. The product with the values of a block is put off to the next
 // block's turn; without a mask the last block comes first, so that the loop has no code for absent keys.
 // RUN: qm-opt %s --qm-lower-to-sm80 | FileCheck %s
+// Where Q does not stay in registers, the first fragments of a product with keys are read while the one before it ends.
+// RUN: sed 's/tile_m = 32/tile_m = 64/; s/<32x64x/<64x128x/g; s/<16x64x/<16x128x/g; s/<32x16x/<64x16x/g; s/<32xf32/<64xf32/g; s/?x64xbf16/?x128xbf16/g' %s > %t.wide.mlir
+// RUN: qm-opt %t.wide.mlir --qm-lower-to-sm80 | FileCheck %s --check-prefix=EARLY
+// EARLY:          scf.while
+// EARLY:          bar.sync 2, 64
+// EARLY-COUNT-24: mma.sync
+// EARLY-NOT:      mma.sync
+// EARLY-COUNT-5:  ldmatrix.sync.aligned.m8n8.x4.shared
+// EARLY-NOT:      mma.sync
+// EARLY:          nvvm.bar.warp.sync
+// EARLY-COUNT-8:  mma.sync
+// The ring: a fence every four groups of mma.
+// RUN: sed 's/, ping_pong = 1//' %t.wide.mlir | qm-opt --qm-lower-to-sm80 | FileCheck %s --check-prefix=FENCE
+// FENCE:          nvvm.cp.async.wait.group 1
+// FENCE-COUNT-16: mma.sync
+// FENCE-NOT:      mma.sync
+// FENCE:          nvvm.bar.warp.sync
+// FENCE-COUNT-16: mma.sync
+// FENCE:          nvvm.vote.sync any
 
 attn.kernel @f(%q: tensor<?x1x?x64xbf16>, %k: tensor<?x1x?x64xbf16>, %v: tensor<?x1x?x64xbf16>)
     outs(%o: tensor<?x1x?x64xbf16>)
