@@ -8,11 +8,6 @@ using namespace mlir;
 using namespace qm;
 using namespace qm::sm90;
 
-/// 1 + c1 f + ... + c5 f^5 with the least largest relative error of 2^f over
-/// [-1/2, 1/2], 9.2e-8, and none at 0; from c5 down to c1.
-static constexpr float coefficients[] = {1.3264727290e-3f, 9.6715127148e-3f,
-                                         5.5507337437e-2f, 2.4022242084e-1f,
-                                         6.9314697760e-1f};
 /// f32 of this size are integers: adding it rounds to one, in the lowest bits.
 static constexpr float integers = 0x1.8p23f;
 static constexpr float leastExponent = -125.0f;
@@ -27,8 +22,8 @@ Value qm::sm90::polynomialExp2(KernelState &state, Value x, float range,
   Value shifted = arith::AddFOp::create(b, clamped, state.f32(integers));
   Value n = arith::SubFOp::create(b, shifted, state.f32(integers));
   Value f = arith::SubFOp::create(b, clamped, n);
-  Value p = state.f32(coefficients[0]);
-  for (float coefficient : ArrayRef(coefficients).drop_front())
+  Value p = state.f32(exp2Coefficients[0]);
+  for (float coefficient : ArrayRef(exp2Coefficients).drop_front())
     p = math::FmaOp::create(b, p, f, state.f32(coefficient));
   p = math::FmaOp::create(b, p, f, state.f32(1.0f));
   auto bits = [&](Value value) -> Int {

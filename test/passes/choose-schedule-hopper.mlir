@@ -1,5 +1,6 @@
 // RUN: qm-opt %s --qm-assign-precision --qm-choose-schedule=target=sm_90a | FileCheck %s
 // RUN: qm-opt %s --qm-assign-precision --qm-choose-schedule="target=sm_90a set=schedule.query_buffers=1,schedule.dynamic_order=0" | FileCheck %s --check-prefix=SET
+// RUN: not qm-opt %s --qm-assign-precision --qm-choose-schedule="target=sm_90a set=schedule.poly_exp2=17" 2>&1 | FileCheck %s --check-prefix=POLY
 // RUN: not qm-opt %s --qm-assign-precision --qm-choose-schedule="target=sm_90a set=schedule.ping_pong=2" 2>&1 | FileCheck %s --check-prefix=VALUE
 
 // Head dim 64 without a mask: three consumers.
@@ -16,6 +17,8 @@
 
 // SET-LABEL: attn.kernel @masked
 // SET-SAME: query_buffers = 1, producer_registers = 24, consumer_registers = 240, ping_pong = 1, persistent = 1>
+// POLY: error: QM0303: 'schedule.poly_exp2=17': '17' is not allowed here
+// POLY: help: allowed: an integer from 0 to 16
 // VALUE: error: QM0303: 'schedule.ping_pong=2': '2' is not allowed here
 // VALUE: help: allowed: 0 or 1
 attn.kernel @small(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>) outs(%o: tensor<?x2x?x64xbf16>)
