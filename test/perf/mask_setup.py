@@ -5,7 +5,7 @@ itself spends on it.
 usage: mask_setup.py FOLDER [--target NAME] [--results FILE] [--commit ID]
 
 FOLDER holds kernels.json and images that `qmc build mask_setup.cpp --arch=NAME --emit=ptx,json -o FOLDER/kernels` wrote, and libqm.so.
-bf16, one head, D 128. Every mask gets its contents at launch:
+bf16, one head, D 128, 16 batch entries at 4k. Every mask gets its contents at launch:
 
 * contents that keep nothing: the call is all classification (and writes zeros), as a share of attention without a mask;
 * contents that keep everything, up to 128k: the time over that of attention without a mask;
@@ -21,7 +21,7 @@ import packed_sequences
 from packed_sequences import Session, torch
 
 WIDTH = 128
-LENGTHS = {4096: (20, 3), 131072: (3, 3), 1 << 20: (1, 1)}  # launches and rounds
+LENGTHS = {4096: (16, 20, 3), 131072: (1, 3, 3), 1 << 20: (1, 1, 1)}  # batch entries, launches and rounds
 
 
 def contents(kind, length, keep):
@@ -45,8 +45,8 @@ KINDS = {
 
 
 def measure(session, length):
-    launches, rounds = LENGTHS[length]
-    q, k, v = (torch.randn(1, 1, length, WIDTH, device="cuda:0", dtype=torch.bfloat16) for _ in range(3))
+    batch, launches, rounds = LENGTHS[length]
+    q, k, v = (torch.randn(batch, 1, length, WIDTH, device="cuda:0", dtype=torch.bfloat16) for _ in range(3))
     o = torch.empty_like(q)
 
     def bind(kind, *more):
