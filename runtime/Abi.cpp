@@ -206,8 +206,14 @@ int qm::runtime::launch(const Kernel &kernel, const qm_value *arguments,
   if (int status = readOptions(options, chosen))
     return status;
   PackedCall call;
-  if (int status = packArguments(kernel.signature, arguments, count, call))
-    return status;
+  const Signature &signature = kernel.signature;
+  if (!kernel.calls.get(signature, arguments, count, call)) {
+    if (int status = packArguments(signature, arguments, count, call))
+      return status;
+    // On the CPU the checks look into tensors, too: at the lengths.
+    if (call.device.device_type == kDLCUDA)
+      kernel.calls.put(signature, arguments, count, call);
+  }
   if (call.tiles(1) == 0)
     return QM_OK; // no query, no output
   return guarded([&] {

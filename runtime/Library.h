@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/CallCache.h"
 #include "runtime/Handles.h"
 #include "runtime/Manifest.h"
 #include "runtime/cuda/LoadedImage.h"
@@ -48,6 +49,7 @@ struct Kernel {
   Conditions when;
   // A deque: variants hold mutexes and do not move.
   std::deque<Variant> variants;
+  mutable CallCache calls;
   Handle handle;
 
   const qm_kernel *get() const {

@@ -196,7 +196,7 @@ private:
 
 } // namespace
 
-int64_t PackedCall::tiles(int64_t tileM) const {
+int64_t PackedCallHead::tiles(int64_t tileM) const {
   int64_t heads = batch * queryHeads; // each at most 2^31
   int64_t rows = (queries + tileM - 1) / tileM;
   if (sequences >= 0)

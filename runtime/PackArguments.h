@@ -11,9 +11,8 @@
 
 namespace qm::runtime {
 
-/// A checked call, ready to launch.
-struct PackedCall {
-  int64_t slots[maxSlots];
+/// Of a checked call: where it runs and how much there is to do.
+struct PackedCallHead {
   DLDevice device; ///< {kDLCPU, 0} or {kDLCUDA, ordinal}
   int64_t batch = 0, queryHeads = 0, queries = 0;
   int64_t sequences = -1; ///< packed ones; -1: batch entries
@@ -21,6 +20,11 @@ struct PackedCall {
   /// CTAs or CPU tiles of the call: B Hq ceil(Sq / tileM), of packed sequences
   /// Hq (floor(T / tileM) + sequences); at most INT32_MAX, else -1.
   int64_t tiles(int64_t tileM) const;
+};
+
+/// A checked call, ready to launch.
+struct PackedCall : PackedCallHead {
+  int64_t slots[maxSlots];
 };
 
 /// Returns a qm_status. Requires every `values[i].as.tensor` to be null or a
