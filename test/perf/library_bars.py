@@ -3,7 +3,7 @@
 
 usage: library_bars.py QMC LIBQIMENG [--cache DIR] [--gpu FILE] [--commit ID] [--results FILE]
 
---gpu FILE has the lines that library_times printed on a GPU machine; --results writes rows for results/library.json.
+--gpu FILE has the lines that library_times printed on a GPU machine, one process on each core (taskset); --results writes rows for results/library.json.
 """
 
 import argparse
@@ -91,7 +91,7 @@ def main():
     if options.gpu:
         runs = [json.loads(line) for line in pathlib.Path(options.gpu).read_text().splitlines() if line.startswith("{")]
         gpu = runs[0]["gpu"]
-        cell = "bf16 Hq8 Hkv2 S1024, sm_90a"
+        cell = f"bf16 Hq8 Hkv2 S1024 D128, sm_90a, median of {len(runs)} cores"
 
         def median(key):
             return round(statistics.median(run[key] for run in runs), 2)
