@@ -43,10 +43,10 @@ static Value offsetOf(KernelState &state, Value max) {
 }
 
 /// Elements whose exponentials come before the wait for the product under way.
-/// Two consumers in turns: half, which takes about as long as the product.
-/// Without turns all: the product has to hide them.
+/// Two consumers in turns: three eighths, which with the row maximum take about
+/// as long as the product. Without turns all: the product has to hide them.
 static unsigned elementsBeforeWait(const Plan &plan, unsigned count) {
-  return plan.pingPong ? count / 2 : count;
+  return plan.pingPong ? count * 3 / 8 / 4 * 4 : count;
 }
 /// Those of them whose exponentials are still under way at the wait.
 static constexpr unsigned elementsUnderWay = 8;

@@ -2,12 +2,14 @@
 """The suite `hopper`: our sm_90a kernels beside the fastest others on one GPU, interleaved in one process.
 
 usage: hopper_forward.py FOLDER [--cells TEXT] [--rounds N] [--seconds N] [--by-hand DIR] [--no-mosaic]
-                         [--results FILE] [--peers FILE] [--commit ID]
+                         [--long FOLDER] [--results FILE] [--peers FILE] [--commit ID]
 
 FOLDER holds what `qmc bench --suite=hopper --arch=sm_90a --dump-kernels=FOLDER` wrote, and libqm.so. Peers: cuDNN through
 PyTorch, JAX's Mosaic GPU attention (f16, the fastest of its schedules for the cell; where JAX is not installed it is left out, and
 said so), and kernels of a C interface in DIR: libNAME.so, NAME ends in dD_MASK (d128_causal). Cells with a score function, or of
-another head dim than the peers have, are compared with our own kernel of the cell's `bar_cell`.
+another head dim than the peers have, are compared with our own kernel of the cell's `bar_cell`. FOLDER of --long holds some of the
+cells with another schedule, for lengths from 4096 on, as a library with `--variant 'long:query>=4096:...'` has both: it gives the
+column "long", and the row's figure where it was timed.
 
 Launches of a round run back to back, long enough to reach the power limit; functions of a cell take turns, the first one rotates.
 Figures are medians of the rounds. The clock is read by a kernel right behind ours in each round. Results are compared with
@@ -128,6 +130,9 @@ class Ours:
         self.runtime = gpu_peers.Runtime(folder / "libqm.so")
         self.library, self.images = self.runtime.load(folder, self.manifest, "sm_90a")
 
+    def has(self, cell):
+        return cell["sq"] >= 4096 and any(cell["name"] == c["name"] for c in self.suite["cells"])
+
     def bind(self, cell, operands):
         """`operands`: tensors by role, kept for all functions of a cell."""
         arguments = next(k for k in self.manifest["kernels"] if k["name"] == cell["kernel"])["args"]
@@ -180,9 +185,12 @@ def compare(cell, launch, o, peer):
     assert error < 0.02, f"{cell['name']}: the result differs from cuDNN's by {error:.3g}"
 
 
-def functions_of(cell, ours, base, operands, by_hand, mosaic):
-    """Name -> milliseconds a launch, as a function of the number of launches; and which is the bar's."""
+def functions_of(cell, ours, variant, base, operands, by_hand, mosaic):
+    """Name -> milliseconds a launch, as a function of the number of launches."""
     launches = {"ours": ours.bind(cell, operands)}
+    if variant and variant.has(cell):
+        launches["long"] = variant.bind(cell, operands)
+        compare(cell, launches["long"], operands["o"], cudnn_of(cell, operands))
     functions = {}
     if base:
         launches["without"] = ours.bind(base, operands if same_operands(cell, base) else operands_of(base))
@@ -213,7 +221,7 @@ def time_in_turns(functions, rounds, clock):
         for name in order:
             launches = max(2, min(60, int(MILLISECONDS_A_ROUND / once[name])))
             times[name].append(functions[name](launches))
-            if name == "ours":
+            if name in ("ours", "long"):
                 clocks.append(clock.megahertz())
         order.append(order.pop(0))  # who comes first finds the GPU cool and its clock high
     return times, clocks
@@ -227,6 +235,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no cell after so long")
     parser.add_argument("--by-hand", type=pathlib.Path, help="a folder of kernels with a C interface")
     parser.add_argument("--no-mosaic", action="store_true")
+    parser.add_argument("--long", type=pathlib.Path, help="a folder like FOLDER, for lengths from 4096 on")
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--peers", type=pathlib.Path, help="rows for `qmc bench --peers`")
     parser.add_argument("--commit", help="commit of the kernels, for --results")
@@ -239,6 +248,7 @@ def main():
     start = time.time()
     torch.manual_seed(0)
     ours, by_hand, clock = Ours(options.folder), ByHand(options.by_hand), SmClock()
+    variant = Ours(options.long) if options.long else None
     mosaic = None if options.no_mosaic else load_mosaic()
     device, driver = torch.cuda.get_device_name(0), gpu_peers.query("driver_version")
     cells = {cell["name"]: cell for cell in ours.suite["cells"]}
@@ -251,19 +261,23 @@ def main():
             print(f"  {cell['name']}: no time left", flush=True)
             continue
         base = cells.get(cell["bar_cell"])
-        functions = functions_of(cell, ours, base, operands_of(cell), by_hand, mosaic)
+        functions = functions_of(cell, ours, variant, base, operands_of(cell), by_hand, mosaic)
         times, clocks = time_in_turns(functions, options.rounds, clock)
         rates = {n: (base if n == "without" else cell)["flops"] / statistics.median(t) / 1e9 for n, t in times.items()}
-        peers = {name: round(rate, 1) for name, rate in rates.items() if name != "ours"}
+        peers = {name: round(rate, 1) for name, rate in rates.items() if name not in ("ours", "long")}
         best = max(peers.values(), default=None)
         shown = ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items())
         mhz = statistics.median(clocks)
         print(f"  {cell['name']}: {shown} TFLOP/s, SM {mhz:.0f} MHz", flush=True)
-        common = {"suite": "sm90_forward", "cell": cell["name"], "metric": "rate", "unit": "TFLOP/s", "ours": round(rates["ours"], 1),
+        figure, name = (rates["long"], f"{cell['name']}, a library's variant") if "long" in rates else (rates["ours"], cell["name"])
+        common = {"suite": "sm90_forward", "cell": name, "metric": "rate", "unit": "TFLOP/s", "ours": round(figure, 1),
                   "gpu": device, "sm_mhz": round(mhz), "driver": driver, "commit": options.commit,
                   "date": datetime.date.today().isoformat()}
-        rows.append(common | {"peers": peers, "ratio": round(rates["ours"] / best, 3) if best else None,
+        rows.append(common | {"peers": peers, "ratio": round(figure / best, 3) if best else None,
                               "bar": cell["bars"].get("sm_90a")})
+        if "long" in rates:
+            rows.append(common | {"cell": cell["name"], "ours": round(rates["ours"], 1), "peers": peers,
+                                  "ratio": round(rates["ours"] / best, 3), "bar": cell["bars"].get("sm_90a")})
         if floor := cell["floors"].get("sm_90a"):
             rows.append(common | {"suite": "sm90_forward, least rates", "peers": {}, "ratio": None, "bar": floor})
         peer_rows += [{"cell": cell["name"], "peer": name, "tflops": rate, "gpu": device} for name, rate in peers.items()]
