@@ -114,7 +114,7 @@ TEST(HopperMainLoop, ModifiersAddTheirArithmetic) {
                   "schedule.tile_m=128", "schedule.warps=12",
                   "schedule.ping_pong=1", "schedule.tile_n=128",
                   "schedule.producer_registers=24",
-                  "schedule.consumer_registers=240"},
+                  "schedule.consumer_registers=240", "schedule.poly_exp2=0"},
                  640,
                  0,
                  128}}) {
@@ -140,8 +140,11 @@ TEST(HopperMainLoop, ModifiersAddTheirArithmetic) {
 }
 
 // The loop over full key blocks at head dim 128: two products of eight wgmma,
-// an exponential an element and one a row for alpha, nothing moved from vector
-// to uniform registers, nothing in local memory.
+// an exponential an element and one a row for alpha, an fma the same (of a row:
+// how far it grew), row maxima three scores at a time and once more in the
+// branch for rows that are negative as a whole, nothing moved from vector to
+// uniform registers, nothing in local memory. 110 of the instructions are in
+// branches that are seldom taken.
 TEST(HopperMainLoop, HoldsWhatWasPlanned) {
   for (const char *spec : {"full", "causal"}) {
     SCOPED_TRACE(spec);
@@ -153,13 +156,14 @@ TEST(HopperMainLoop, HoldsWhatWasPlanned) {
       GTEST_SKIP() << "no cuobjdump";
     EXPECT_EQ((*counts)["HGMMA"], 16);
     EXPECT_EQ((*counts)["MUFU"], 66);
-    EXPECT_EQ((*counts)["FFMA"], 64);
+    EXPECT_EQ((*counts)["FFMA"], 66);
+    EXPECT_EQ((*counts)["VIMNMX3"], 60);
     EXPECT_EQ((*counts)["F2FP"], 32);
     EXPECT_EQ((*counts)["R2UR"], 0);
     EXPECT_EQ((*counts)["LDL"] + (*counts)["STL"], 0);
     int all = 0;
     for (auto &[name, count] : *counts)
       all += count;
-    EXPECT_LE(all, 530);
+    EXPECT_LE(all, 545);
   }
 }
