@@ -71,8 +71,8 @@ attn.kernel @tiled(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tenso
       %c = arith.cmpi sge, %i, %j : i32
       attn.yield %c : i1
     } : !attn.tile<64x32xf32>
-    // CHECK: attn.online_softmax %{{.*}}, %{{.*}}, %{{.*}} exp2_scale(1.800000e-01) :
-    %m2, %l2, %p, %alpha = attn.online_softmax %y, %m, %l exp2_scale(0.18) : !attn.tile<64x32xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
+    // CHECK: attn.online_softmax %{{.*}}, %{{.*}}, %{{.*}} exp2_scale(1.800000e-01) bound(3.000000e+01) :
+    %m2, %l2, %p, %alpha = attn.online_softmax %y, %m, %l exp2_scale(0.18) bound(30.0) : !attn.tile<64x32xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
       -> !attn.tile<64xf32>, !attn.tile<64xf32>, !attn.tile<64x32xf32>, !attn.tile<64xf32>
     // CHECK: attn.cast %{{.*}} : !attn.tile<64x32xf32> to !attn.tile<64x32xf16>
     %ph = attn.cast %p : !attn.tile<64x32xf32> to !attn.tile<64x32xf16>
