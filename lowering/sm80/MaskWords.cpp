@@ -9,7 +9,8 @@ using namespace qm;
 using namespace qm::sm80;
 using arith::CmpIPredicate;
 
-static constexpr unsigned onRow = 1, onKey = 2;
+/// What a value depends on, and whether an element of a sorted buffer is in it.
+static constexpr unsigned onRow = 1, onKey = 2, onSorted = 4;
 static constexpr int64_t lanes = 32, wordBits = 32;
 /// Conditions that are asked for so many columns are no dearer element by
 /// element.
@@ -56,6 +57,8 @@ MaskWords::MaskWords(Block &body, int64_t blockKeys)
     unsigned on = 0;
     for (Value operand : op.getOperands())
       on |= dependence.lookup(operand);
+    if (auto load = dyn_cast<attn::LoadOp>(op); load && load.getSorted())
+      on |= onSorted;
     for (Value result : op.getResults())
       dependence[result] = on;
   }
@@ -138,19 +141,25 @@ bool MaskWords::isOrdered(arith::CmpIOp compare) {
          (goesUp(rhs) && shapes.isConstant(lhs));
 }
 
+bool MaskWords::isOfKey(Value value) const {
+  return (dependence.lookup(value) & (onRow | onKey)) == onKey;
+}
+
 /// Conditions on what is read by key alone: the lanes of a warp read it for all
-/// keys of the block. They may compare it with something of the row.
+/// keys of the block. They may compare it with something that rows share.
 bool MaskWords::isLanes(Value predicate) {
   if (blockKeys % lanes)
     return false;
-  if (dependence.lookup(predicate) == onKey)
+  if (isOfKey(predicate))
     return true;
   auto compare = predicate.getDefiningOp<arith::CmpIOp>();
   if (!compare || !compare.getLhs().getType().isInteger(32))
     return false;
-  unsigned lhs = dependence.lookup(compare.getLhs());
-  unsigned rhs = dependence.lookup(compare.getRhs());
-  return (lhs == onKey && rhs == onRow) || (lhs == onRow && rhs == onKey);
+  Value ofKey = compare.getLhs(), ofRow = compare.getRhs();
+  if (!isOfKey(ofKey))
+    std::swap(ofKey, ofRow);
+  // Neighbouring rows tend to have the same element of a sorted buffer.
+  return isOfKey(ofKey) && dependence.lookup(ofRow) == (onRow | onSorted);
 }
 
 std::optional<MaskWords::Form> MaskWords::formOf(Value predicate) {
@@ -355,11 +364,11 @@ void MaskWords::begin(LocBuilder &b, ElementRegion &region,
           values.push_back(emission.value(load, row, part * wordBits / 4));
     } else if (form == Form::Lanes) {
       auto compare = predicate.getDefiningOp<arith::CmpIOp>();
-      bool alone = dependence.lookup(predicate) == onKey;
+      bool alone = isOfKey(predicate);
       Value ofKey = predicate, ofRow;
       if (!alone) {
         ofKey = compare.getLhs(), ofRow = compare.getRhs();
-        if (dependence.lookup(ofKey) != onKey)
+        if (!isOfKey(ofKey))
           std::swap(ofKey, ofRow);
       }
       for (unsigned part = 0; part < blockKeys / lanes; ++part) {
@@ -392,7 +401,7 @@ void MaskWords::emitLanes(Emission &emission, Value predicate) {
     return;
   }
   auto compare = predicate.getDefiningOp<arith::CmpIOp>();
-  bool keyFirst = dependence.lookup(compare.getLhs()) == onKey;
+  bool keyFirst = isOfKey(compare.getLhs());
   // The lanes of a row are neighbours: lane 4 n is the first of row n.
   Int rowOfLane = emission.place.lane >> 2;
   Value differ;

@@ -46,6 +46,7 @@ private:
   std::optional<Form> formOf(mlir::Value predicate);
   bool isOrdered(mlir::arith::CmpIOp compare);
   bool isLanes(mlir::Value predicate);
+  bool isOfKey(mlir::Value value) const;
   std::optional<llvm::SmallVector<unsigned>> samples(mlir::Value predicate);
 
   mlir::Value emitWord(Emission &emission, mlir::Value predicate, unsigned row);
@@ -62,7 +63,7 @@ private:
   mlir::Block &body;
   int64_t blockKeys;
   ColumnShapes shapes;
-  llvm::DenseMap<mlir::Value, unsigned> dependence; ///< on 1: row, 2: key
+  llvm::DenseMap<mlir::Value, unsigned> dependence; ///< bits
   llvm::MapVector<mlir::Value, Form> forms;
   /// What `begin` read, by predicate: for Bits the words of each row, for Lanes
   /// the lane's values of the keys, then the value of each row.

@@ -14,7 +14,7 @@ constexpr int64_t panelColumns = 64; ///< a tile lies in panels of 64 columns =
                                      ///< 128 bytes, the width of the swizzle
 constexpr int64_t panelRowBytes = 128;
 constexpr int64_t productDepth = 16; ///< k of one wgmma
-constexpr int64_t tileQueueSlots = 2, tileQueueEntryBytes = 80;
+constexpr int64_t tileQueueEntryBytes = 80;
 /// An entry of a table of extrema: the least and the greatest.
 constexpr int64_t tableEntryBytes = 8;
 
@@ -48,6 +48,12 @@ struct Plan {
   /// that takes long and the producer's warpgroup has a warp to spare.
   bool hasScheduler() const {
     return (tileCounters || hasLengths) && consumers + 1 < 4;
+  }
+  /// Entries of the queue of tiles. What is asked for early cannot go to a CTA
+  /// that is done earlier: a second entry makes the last tiles end up to 5 %
+  /// later. Short sequences need it: they end before the next tile is found.
+  int64_t tileQueueSlots() const {
+    return hasScheduler() && !hasLengths ? 1 : 2;
   }
   int64_t scoreRegisters() const { return tileN / 2; }
   int64_t accumulatorRegisters() const { return valueDim / 2; }
@@ -84,9 +90,9 @@ struct Plan {
   int64_t tileBarriers() const {
     return stagedBarriers() + 8 * consumers * queryBuffers;
   }
-  int64_t tileSlots() const { return tileBarriers() + 16 * tileQueueSlots; }
+  int64_t tileSlots() const { return tileBarriers() + 16 * tileQueueSlots(); }
   int64_t tablesOffset() const {
-    return tileSlots() + tileQueueSlots * tileQueueEntryBytes;
+    return tileSlots() + tileQueueSlots() * tileQueueEntryBytes;
   }
   /// A table has a header as long as an entry.
   int64_t sharedBytes() const {

@@ -146,7 +146,7 @@ TileQueue::TileQueue(KernelState &state, TileOrder &order, Value which)
     : state(state), order(order),
       // Every warp that reads an entry says so: four of a consumer, one that
       // stores for it, and the producer unless it wrote the entry.
-      ring(state, state.plan.tileBarriers(), tileQueueSlots,
+      ring(state, state.plan.tileBarriers(), state.plan.tileQueueSlots(),
            5 * state.plan.consumers + state.plan.hasScheduler()),
       which(state.b, which) {}
 

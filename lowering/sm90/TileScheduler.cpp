@@ -41,8 +41,7 @@ void qm::sm90::emitScheduler(KernelState &state, const TileQueue &queue) {
       b, inits, [&](ValueRange v) -> Value { return v[3]; },
       [&](ValueRange v) -> Values {
         Cursor place{{b, v[0]}, {b, v[1]}};
-        // Not before there is room: what is asked for early cannot go to a CTA
-        // that is done earlier.
+        // Not before there is room (Plan::tileQueueSlots).
         queue.awaitRoom(place);
         Upcoming tile = scheduler.next(scheduler.ask({b, v[2]}));
         queue.publish(leader, place, tile);

@@ -8,20 +8,19 @@
 // CHECK: llvm.func @f(%{{.*}}: !llvm.ptr {llvm.align = 8 : i64, llvm.byval = !llvm.array<43 x i64>, nvvm.grid_constant},
 // CHECK-SAME: {llvm.align = 64 : i64, llvm.byval = !llvm.array<16 x i64>, nvvm.grid_constant}
 // CHECK-SAME: %{{.*}}: i32)
-// CHECK-SAME: attn.shared_bytes = 98624
+// CHECK-SAME: attn.shared_bytes = 98528
 // CHECK-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384, 1, 1>
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98304], 1;
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98320], 2;
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98400], 4;
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98432], 1;
-// CHECK: mbarrier.init.shared::cta.b64 [$0+98448], 10;
+// CHECK: mbarrier.init.shared::cta.b64 [$0+98440], 11;
 // CHECK: fence.mbarrier_init.release.cluster
 
-// The producer: 24 registers, one warp. It asks for the next tile's number, loads the query tile, then keys of a block and
-// values of the block before, and publishes what it found out about the next tile.
+// The producer: 24 registers, one warp. It loads the query tile, then keys of a block and values of the block before, and takes
+// the next tile from the queue.
 // CHECK: setmaxnreg.dec.sync.aligned.u32 24
 // CHECK: scf.while
-// CHECK: atom.relaxed.gpu.global.add.u32
 // CHECK: mbarrier.try_wait.parity{{.*}}[$0+98320]
 // CHECK: mbarrier.arrive.expect_tx{{.*}}[$1+98304], 16384
 // CHECK: cp.async.bulk.tensor.4d
@@ -31,9 +30,8 @@
 // CHECK: scf.if
 // CHECK: mbarrier.arrive.expect_tx{{.*}}[$1+98368], 16384
 // CHECK: cp.async.bulk.tensor.4d
-// CHECK: shfl.sync idx
-// CHECK: st.shared.b32 [$0+98464]
-// CHECK: atom.acq_rel.gpu.global.add.u32
+// CHECK: mbarrier.try_wait.parity{{.*}}[$0+98432]
+// CHECK: mbarrier.arrive.shared::cta{{.*}}[$1+98440]
 
 // A storing warp: waits for the staged output, stores it, gives the query buffer back.
 // CHECK: mbarrier.try_wait.parity{{.*}}[$0+98400]
@@ -41,6 +39,15 @@
 // CHECK: cp.async.bulk.commit_group
 // CHECK: cp.async.bulk.wait_group.read 0
 // CHECK: mbarrier.arrive.shared::cta{{.*}}[$1+98320]
+
+// The scheduling warp: where there is room in the queue it asks for the next tile's number, looks it up and publishes it.
+// CHECK: scf.while
+// CHECK: mbarrier.try_wait.parity{{.*}}[$0+98440]
+// CHECK: atom.relaxed.gpu.global.add.u32
+// CHECK: shfl.sync idx
+// CHECK: st.shared.b32 [$0+98448]
+// CHECK: mbarrier.arrive.shared::cta{{.*}}[$1+98432]
+// CHECK: atom.acq_rel.gpu.global.add.u32
 
 // The consumers: the first block of the first tile.
 // CHECK: setmaxnreg.inc.sync.aligned.u32 240
@@ -78,16 +85,19 @@
 // STEP: shfl.sync bfly
 // STEP: vote.sync any
 // STEP: scf.if
-// STEP-COUNT-64: math.fma
-// STEP-NOT: scf.
+// STEP: scf.yield
+// STEP-NOT: scf.if
+// STEP: math.fma
 // STEP: wgmma.wait_group.sync.aligned 0;
 // STEP: mbarrier.arrive.shared::cta{{.*}}[$1+98384]
 // STEP-COUNT-32: cvt.rn.bf16x2.f32
 // STEP: cf.cond_br %{{.*}}, ^bb[[FULL]](
 
-// The same step on a partial block has the mask: a compare of row and key for each element.
+// The same step on a partial block has the mask: a word for each of the thread's two rows, a bit of which is tested for each
+// element.
 // STEP: wgmma.wait_group.sync.aligned 1;
-// STEP-COUNT-64: arith.cmpi sge
+// STEP-COUNT-2: sub.sat.s32
+// STEP-COUNT-64: arith.cmpi ne
 // STEP: wgmma.wait_group.sync.aligned 0;
 // STEP: cf.br ^bb
 
