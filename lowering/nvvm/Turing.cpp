@@ -55,6 +55,18 @@ Value nvvm::packHalves(LocBuilder &b, Value low, Value high) {
       .front();
 }
 
+Value nvvm::selectInOrder(LocBuilder &b, Value condition, Value ifTrue,
+                          Value ifFalse) {
+  return PtxAsm(b, "selp.f32 $0, $1, $2, $3;")
+      .results(1, b.getF32Type())
+      .in(ifTrue)
+      .in(ifFalse)
+      .in(condition)
+      .memory()
+      .emit()
+      .front();
+}
+
 void nvvm::exitIf(LocBuilder &b, Value predicate) {
   PtxAsm(b, "@$0 exit;").in(predicate).memory().emit();
 }

@@ -18,6 +18,10 @@ Values loadShared4xF32(LocBuilder &b, mlir::Value shared, int64_t offset);
 /// Two f32 rounded to f16 in one i32, `low` in the low half; packPair needs
 /// sm_80.
 mlir::Value packHalves(LocBuilder &b, mlir::Value low, mlir::Value high);
+/// The f32 `ifTrue` or `ifFalse`, chosen where this stands: chosen earlier, it
+/// would need a register beside both.
+mlir::Value selectInOrder(LocBuilder &b, mlir::Value condition,
+                          mlir::Value ifTrue, mlir::Value ifFalse);
 /// Ends the threads where `predicate` holds: all of a warp or none.
 void exitIf(LocBuilder &b, mlir::Value predicate);
 

@@ -24,6 +24,8 @@ nvvm::Values StagedCopy::read(bool whole) {
                        nvvm::loadGlobal128(state.b, predicate, chunk.global,
                                            chunk.globalOffset));
   }
+  if (address)
+    all.push_back(reader.nextTile().get());
   return all;
 }
 
@@ -34,6 +36,8 @@ void StagedCopy::load() {
   // each product waits for global memory (3 % of the speed at head dim 64).
   nvvm::LocBuilder &b = state.b;
   SmallVector<Type> types(4 * copy.size(), b.getI32Type());
+  if (address)
+    types.push_back(b.getI64Type());
   auto op = scf::IfOp::create(b, types, copy.isWhole(), /*addThenBlock=*/true,
                               /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -42,6 +46,8 @@ void StagedCopy::load() {
     scf::YieldOp::create(b, read(whole));
   }
   words.assign(op.result_begin(), op.result_end());
+  if (address)
+    nextAddress = {b, words.pop_back_val()};
 }
 
 void StagedCopy::store() {
@@ -63,15 +69,47 @@ StagedTiles::StagedTiles(sm80::KernelState &state,
   for (attn::LoadTileOp load : loads)
     sources.emplace_back(state, load, state.plan.tileN);
   attn::KeyBlocksOp loop = cast<attn::KeyBlocksOp>(loads[0]->getParentOp());
+  bool hasMap = !loop.getBody().front().getOps<attn::MapOp>().empty();
+  walkers = hasMap ? 0 : state.plan.residentQuerySteps ? 2 : 1;
   query = *loop->getBlock()->getOps<attn::LoadTileOp>().begin();
   sources.emplace_back(state, query, state.plan.tileM);
+}
+
+void StagedTiles::endRun() {
+  walks.clear();
+  for (sm80::TileSource &source : sources)
+    source.forgetStep();
 }
 
 std::shared_ptr<StagedCopy> StagedTiles::makeCopy(unsigned index,
                                                   Int firstKey) {
   return std::make_shared<StagedCopy>(
       state, sources[index], firstKey,
-      sm80::SharedPlace{state.plan.slotOffset(index), {}});
+      sm80::SharedPlace{state.plan.slotOffset(index), {}},
+      index < walks.size() ? walks[index] : Int());
+}
+
+SmallVector<Value> StagedTiles::carried() const {
+  SmallVector<Value> values;
+  for (Int walk : walks)
+    values.push_back(walk);
+  return values;
+}
+
+void StagedTiles::setCarried(ValueRange values) {
+  for (auto [walk, value] : llvm::zip_equal(walks, values))
+    walk = {state.b, value};
+}
+
+void StagedTiles::beginRun(Int nextFirstKey) {
+  if (walkers == 0)
+    return;
+  Int thread = sm80::readThread(state.b, /*again=*/true).index;
+  for (unsigned index = 0; index < walkers; ++index) {
+    if (state.plan.residentQuerySteps)
+      sources[index].keepStep();
+    walks.push_back(sources[index].globalAddress(thread, nextFirstKey));
+  }
 }
 
 void StagedTiles::start(Int firstKey) {
@@ -90,9 +128,14 @@ void StagedTiles::start(Int firstKey) {
 sm80::TileSupply::Visible StagedTiles::acquire(unsigned index, Int,
                                                Int nextFirstKey) {
   std::shared_ptr<StagedCopy> next;
+  auto load = [this](StagedCopy &copy, unsigned index) {
+    copy.load();
+    if (index < walks.size())
+      walks[index] = copy.getNextAddress();
+  };
   if (index == 0) {
     next = makeCopy(0, nextFirstKey);
-    next->load();
+    load(*next, 0);
     values = makeCopy(1, nextFirstKey);
   } else {
     next = values;
@@ -100,14 +143,14 @@ sm80::TileSupply::Visible StagedTiles::acquire(unsigned index, Int,
   // The barrier stands where the last fragment is on its way: the mma that are
   // left hide its wait and the stores.
   unsigned last = state.plan.groupsOf(index) - 1;
-  unsigned read = last - std::min(sm80::fragmentsAhead, last);
-  auto hook = [this, index, next, last, read](unsigned group) {
+  unsigned read = last - std::min(state.plan.fragmentsAhead, last);
+  auto hook = [this, index, next, last, read, load](unsigned group) {
     if (group == read) {
       nvvm::barrier(state.b);
       next->store();
     }
     if (group == last && index == 0)
-      values->load();
+      load(*values, 1);
   };
   return {{state.plan.slotOffset(index), {}}, hook};
 }

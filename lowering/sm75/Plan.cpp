@@ -153,7 +153,12 @@ FailureOr<Plan> qm::sm75::getPlan(attn::KernelOp kernel) {
       failed(checkHeadDim(kernel, "value", plan.valueDim)) ||
       failed(readSchedule(kernel, plan)) || failed(checkFit(kernel, plan)))
     return failure();
-  if (plan.arrayRegisters(/*withQuery=*/true) <= residentQueryLimit)
+  // With Q in registers there is room for more fragments in flight, spread by
+  // fences: left alone, ptxas reads ahead until it spills (README.md).
+  if (plan.arrayRegisters(/*withQuery=*/true) <= residentQueryLimit) {
     plan.residentQuerySteps = plan.columnSteps();
+    plan.fragmentsAhead = 3;
+    plan.groupsToFence = 2;
+  }
   return plan;
 }

@@ -114,7 +114,6 @@ bool TileSource::Copy::hasWholeRows() const {
   return source->columns % halfRowColumns == 0;
 }
 
-/// Address of the thread's first chunk in the tile that begins with `firstRow`.
 Int TileSource::globalAddress(Int thread, Int firstRow) const {
   LocBuilder &b = state.b;
   Int address, row = firstRow;
@@ -129,6 +128,11 @@ Int TileSource::globalAddress(Int thread, Int firstRow) const {
   return address + rowOffset(row);
 }
 
+void TileSource::keepStep() {
+  step = state.arguments.stride(tensor, 2) *
+         (state.plan.elementBytes() * state.plan.copyRows());
+}
+
 void TileSource::beginWalk(Int firstRow) {
   Int thread = own ? state.thread.index : readThread(state.b, true).index;
   walk = globalAddress(thread, firstRow);
@@ -137,6 +141,8 @@ void TileSource::beginWalk(Int firstRow) {
 /// `copyRows` rows further.
 Int TileSource::advance(Int global) const {
   // Opaque: LLVM would keep a register for each multiple of the stride.
+  if (step)
+    return {state.b, nvvm::opaqueAdd(state.b, global, step)};
   return {state.b,
           nvvm::opaqueMulAdd(state.b, state.arguments.stride(tensor, 2),
                              state.plan.elementBytes() * state.plan.copyRows(),
@@ -149,7 +155,9 @@ void TileSource::Copy::locate() {
   // registers through the products.
   thread = source->own ? state.thread.index
                        : readThread(state.b, /*again=*/true).index;
-  global = walking ? walking->walk : source->globalAddress(thread, firstRow);
+  global = start     ? start
+           : walking ? walking->walk
+                     : source->globalAddress(thread, firstRow);
   if (!hasAllRows)
     rowsLeft = source->end() - (firstRow + copyRow(thread));
 }

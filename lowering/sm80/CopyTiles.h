@@ -26,6 +26,14 @@ public:
   /// are there, found by an address that is carried from one to the next.
   void beginWalk(Int firstRow);
   void endWalk() { walk = {}; }
+  /// Keeps the bytes between two rows of a thread in a register, which each
+  /// copy would compute from the stride; until `forgetStep`.
+  void keepStep();
+  void forgetStep() { step = {}; }
+  /// Address of the thread's first chunk in the tile that begins with
+  /// `firstRow`.
+  Int globalAddress(Int thread, Int firstRow) const;
+
   Int getWalk() const { return walk; }
   void setWalk(Int address) { walk = address; }
 
@@ -57,6 +65,11 @@ public:
       this->predicate = predicate;
       return *this;
     }
+    /// The thread's first chunk lies there; null: it is found from the row.
+    void from(Int address) { start = address; }
+    /// After the last chunk: where the thread's first chunk of the tile after
+    /// this one lies.
+    Int nextTile() const { return source->advance(global); }
     unsigned size() const;
     void issue(unsigned i);
     void issueAll();
@@ -83,7 +96,7 @@ public:
     SharedPlace place;
     bool hasAllRows = false;
     mlir::Value predicate;
-    Int thread, global, rowsLeft, sharedBase;
+    Int start, thread, global, rowsLeft, sharedBase;
     mlir::Value isUsed; ///< the row of the last chunk is no padding; null: it
                         ///< is not asked
   };
@@ -93,7 +106,6 @@ private:
   Int end() const;
   Int rowOffset(Int row) const;
   Int threadOffset(Int thread) const;
-  Int globalAddress(Int thread, Int firstRow) const;
   Int advance(Int global) const;
 
   KernelState &state;
@@ -109,6 +121,7 @@ private:
     Int global, shared;
   };
   std::optional<Own> own;
+  Int step; ///< see keepStep
   Int walk; ///< address of the thread's part of the next tile
 };
 

@@ -107,8 +107,8 @@ void qm::sm80::storeTile(KernelState &state, Accumulator &tile,
     return storeWideTile(state, tile, store);
   int64_t rowBytes = plan.valueRowBytes();
   Int lane = state.thread.lane;
-  Int warpBase =
-      state.shared + state.rowWarp(state.thread) * (plan.warpRows() * rowBytes);
+  Int firstOfWarp = state.firstRowOfWarp(state.thread);
+  Int warpBase = state.shared + firstOfWarp * rowBytes;
 
   Int pair = warpBase + accumulatorPair(lane, int(rowBytes));
   for (unsigned group = 0; group < tile.groups; ++group) {
@@ -127,8 +127,7 @@ void qm::sm80::storeTile(KernelState &state, Accumulator &tile,
   int64_t lanesPerRow = outputLanes(plan.valueDim),
           rowsAtOnce = 32 / lanesPerRow;
   Int row = lane / lanesPerRow, chunk = lane % lanesPerRow;
-  Int firstRow = state.scalar(store.getRow()) +
-                 state.rowWarp(state.thread) * plan.warpRows() + row;
+  Int firstRow = state.scalar(store.getRow()) + firstOfWarp + row;
   Int stride = state.arguments.stride(tensor, 2);
   Int global =
       state.rowAddress(tensor, store.getBatch(), store.getHead(), firstRow) +
@@ -143,7 +142,7 @@ void qm::sm80::storeTile(KernelState &state, Accumulator &tile,
     chunkToRead = {
         b, arith::SelectOp::create(b, inRow, chunk, Int::constant(b, 0))};
   }
-  for (int64_t i = 0; i < plan.warpRows(); i += rowsAtOnce) {
+  for (int64_t i = 0; i < state.heldRows(); i += rowsAtOnce) {
     Int inTile = row + i;
     nvvm::Values words = nvvm::loadShared128(
         b, warpBase + chunkOffset(inTile, chunkToRead, int(rowBytes)), 0);

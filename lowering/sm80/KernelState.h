@@ -47,6 +47,10 @@ struct KernelState {
   /// some number near it.
   bool exactMax = false;
 
+  /// Behind the loop, warps along the keys that had rows in common have divided
+  /// them.
+  bool rowsAreDivided = false;
+
   mlir::Value f32(float value) const {
     return mlir::arith::ConstantOp::create(b, b.getF32FloatAttr(value));
   }
@@ -67,13 +71,22 @@ struct KernelState {
     int64_t warps = plan.warps / 2;
     return thread.warp % warps * 2 + thread.warp / warps;
   }
+  /// Rows whose results a warp holds, and the first of them, of the tile.
+  int64_t heldRows() const {
+    return rowsAreDivided ? plan.warpRows() / plan.keyWarps : plan.warpRows();
+  }
+  Int firstRowOfWarp(const Thread &thread) const {
+    Int first = rowWarp(thread) * plan.warpRows();
+    return rowsAreDivided ? first + thread.warp / plan.warps * heldRows()
+                          : first;
+  }
   Int firstKeyOfWarp(const Thread &thread) const {
     return thread.warp / plan.warps * plan.warpKeys();
   }
   /// Row of the tile that the thread's row `row` (see Accumulator::rowOf) is,
   /// and column of its column `column`.
   Int rowOfTile(const Thread &thread, unsigned row) const {
-    return rowWarp(thread) * plan.warpRows() + thread.lane / 4 +
+    return firstRowOfWarp(thread) + thread.lane / 4 +
            int64_t(row / 2 * 16 + row % 2 * 8);
   }
   Int columnOfTile(const Thread &thread, unsigned column) const {

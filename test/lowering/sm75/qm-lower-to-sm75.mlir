@@ -63,21 +63,24 @@ attn.kernel @single(%q: tensor<?x1x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tens
 // CHECK-SAME:  nvvm.reqntid = array<i32: 256, 1, 1>
 // CHECK:       scf.while
 // CHECK:       scf.yield
-// The second half's statistics and 8 of 16 column groups, then the rest; its warps end.
+// Each warp sends its partner the row tile that the partner keeps: statistics and 8 of 16 column groups, then the rest. All
+// eight warps store rows.
 // CHECK:       nvvm.barrier
-// CHECK:       "st.shared.v4.b32 [$0+0], {$1,$2,$3,$4};", "r,f,f,f,f,~{memory}"
-// CHECK:       "st.shared.v4.b32 [$0+2048], {$1,$2,$3,$4};", "r,f,f,f,f,~{memory}"
-// CHECK-COUNT-16: "r,f,f,f,f,~{memory}"
+// CHECK-COUNT-2: "@$5 st.shared.v4.b32 [$0+0], {$1,$2,$3,$4};", "r,f,f,f,f,b,~{memory}"
+// CHECK-COUNT-16: "r,f,f,f,f,b,~{memory}"
 // CHECK:       nvvm.barrier
-// CHECK-COUNT-18: "ld.shared.v4.f32 {$0,$1,$2,$3}, [$4+
+// CHECK-COUNT-4: "selp.f32 $0, $1, $2, $3;"
+// CHECK-COUNT-9: "ld.shared.v4.f32 {$0,$1,$2,$3}, [$4+
 // CHECK:       nvvm.barrier
-// CHECK-COUNT-16: "r,f,f,f,f,~{memory}"
+// CHECK-COUNT-16: "r,f,f,f,f,b,~{memory}"
 // CHECK:       nvvm.barrier
-// CHECK-COUNT-16: "ld.shared.v4.f32 {$0,$1,$2,$3}, [$4+
+// CHECK-COUNT-8: "ld.shared.v4.f32 {$0,$1,$2,$3}, [$4+
 // CHECK-NOT:   ld.shared.v4.f32
-// CHECK:       "@$0 exit;"
+// CHECK:       nvvm.barrier
+// CHECK-NOT:   exit;
 // CHECK:       nvvm.bar.warp.sync
-// CHECK:       st.global.v4.b32
+// CHECK-COUNT-8: st.global.v4.b32
+// CHECK-NOT:   st.global.v4.b32
 // CHECK:       llvm.return
 attn.kernel @split(%q: tensor<?x1x?x128xf16>, %k: tensor<?x1x?x128xf16>, %v: tensor<?x1x?x128xf16>)
     outs(%o: tensor<?x1x?x128xf16>)
