@@ -1,4 +1,5 @@
 //===- BenchCommand.cpp - qmc bench ---------------------------------------===//
+#include "qmc/BenchPicture.h"
 #include "qmc/BenchSuite.h"
 #include "qmc/CallData.h"
 #include "qmc/Commands.h"
@@ -84,6 +85,7 @@ private:
                          MachineCode &code);
   void addRow(const Item &item, const TargetInfo &target, Timing timing,
               double flops);
+  LogicalResult readRows();
   LogicalResult writeResults();
 
   Session &session;
@@ -245,6 +247,11 @@ void Bench::addRow(const Item &item, const TargetInfo &target, Timing timing,
   }
   if (!peerNames.empty())
     row.push_back(best > 0 ? threeDigits(rate / best) : "-");
+  double limit = machine->limitTflops(), clock = machine->clockMHz();
+  if (limit > 0) {
+    row.push_back(llvm::formatv("{0:f0} %", 100 * rate / limit));
+    row.push_back(clock > 0 ? llvm::formatv("{0:f0}", clock).str() : "-");
+  }
   table->addRow(std::move(row));
 
   std::time_t now = std::time(nullptr);
@@ -264,7 +271,8 @@ void Bench::addRow(const Item &item, const TargetInfo &target, Timing timing,
                          {"ratio", std::move(ratio)},
                          {"bar", nullptr},
                          {"gpu", machine->name()},
-                         {"sm_mhz", nullptr},
+                         {"sm_mhz", clock > 0 ? llvm::json::Value(clock)
+                                              : llvm::json::Value(nullptr)},
                          {"driver", nullptr},
                          {"commit", "qmc " QM_VERSION},
                          {"date", date}});
@@ -283,22 +291,60 @@ LogicalResult Bench::timeOn(const TargetInfo &target) {
   return success();
 }
 
+/// Rows that were measured elsewhere.
+LogicalResult Bench::readRows() {
+  auto buffer = llvm::MemoryBuffer::getFile(options.times);
+  if (!buffer)
+    return reportError(diag::Id::CannotRead,
+                       "cannot read '" + options.times +
+                           "': " + buffer.getError().message(),
+                       options.times, "test/perf/*.py and --results write it");
+  llvm::Expected<llvm::json::Value> root =
+      llvm::json::parse((*buffer)->getBuffer());
+  llvm::json::Array *rows = root ? root->getAsArray() : nullptr;
+  if (!root)
+    llvm::consumeError(root.takeError());
+  if (!rows)
+    return reportError(diag::Id::BadFlagValue,
+                       "'" + options.times + "' is no list of rows",
+                       options.times,
+                       "a row is {\"cell\": NAME, \"unit\": \"TFLOP/s\", "
+                       "\"ours\": N, \"peers\": {NAME: N}}");
+  results = std::move(*rows);
+  return success();
+}
+
 LogicalResult Bench::writeResults() {
-  if (options.results.empty())
-    return success();
   OutputFiles files;
+  if (!options.picture.empty()) {
+    FailureOr<std::string> picture = makeBenchPicture(results);
+    if (failed(picture))
+      return reportError(diag::Id::BadFlagValue,
+                         "a row of '" + options.times +
+                             "' lacks \"cell\" or \"ours\"",
+                         options.times, "qmc bench --results writes such rows");
+    if (failed(files.add(options.picture, *picture)))
+      return failure();
+  }
   std::string text =
       llvm::formatv("{0:1}\n", llvm::json::Value(std::move(results)));
-  if (failed(files.add(options.results, text)))
+  if (!options.results.empty() && failed(files.add(options.results, text)))
     return failure();
   return files.commit();
 }
 
 LogicalResult Bench::run() {
+  if (!options.picture.empty() && !StringRef(options.picture).ends_with(".svg"))
+    return reportError(diag::Id::BadFlagValue,
+                       "a picture goes to a .svg file, not '" +
+                           options.picture + "'",
+                       options.picture, "name it cells.svg");
   if (!options.suite.empty() && failed(loadSuite()))
     return failure();
   if (!options.dumpKernels.empty())
     return dumpKernels();
+  if (!options.times.empty())
+    return failed(readRows()) ? failure() : writeResults();
   FailureOr<std::unique_ptr<Machine>> opened = Machine::open(options);
   if (failed(opened))
     return failure();
@@ -319,6 +365,8 @@ LogicalResult Bench::run() {
   llvm::append_range(header, peerNames);
   if (!peerNames.empty())
     header.push_back("ratio");
+  if (machine->limitTflops() > 0)
+    llvm::append_range(header, std::vector<std::string>{"of limit", "SM MHz"});
   table.emplace(std::move(header));
   for (const TargetInfo *target : *targets)
     if (failed(timeOn(*target)))

@@ -12,7 +12,11 @@
 #include "runtime/qm.h"
 #include "runtime/tools/CaseMemory.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
 
 #include <deque>
 
@@ -158,6 +162,11 @@ public:
 
   std::string name() const override { return deviceName; }
   std::string threads() const override { return "-"; }
+  double limitTflops() const override {
+    const TargetInfo *own = findGpuTarget(device.major, device.minor);
+    return own ? own->matrixTflops : 0;
+  }
+  double clockMHz() const override;
   FailureOr<std::vector<const TargetInfo *>> targets() const override;
   FailureOr<std::unique_ptr<MachineCode>>
   compile(Session &session, ModuleOp module, const TargetInfo &target) override;
@@ -173,6 +182,28 @@ private:
   std::string deviceName;
   std::unique_ptr<CaseMemory> memory;
 };
+
+double GpuMachine::clockMHz() const {
+  auto program = llvm::sys::findProgramByName("nvidia-smi");
+  llvm::SmallString<128> path;
+  if (!program || llvm::sys::fs::createTemporaryFile("qmc", "clock", path))
+    return 0;
+  llvm::FileRemover remover(path);
+  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(path),
+                                          StringRef("")};
+  std::string index = std::to_string(options.device);
+  constexpr unsigned seconds = 10;
+  if (llvm::sys::ExecuteAndWait(*program,
+                                {*program, "--query-gpu=clocks.sm",
+                                 "--format=csv,noheader,nounits", "-i", index},
+                                std::nullopt, redirects, seconds) != 0)
+    return 0;
+  auto text = llvm::MemoryBuffer::getFile(path);
+  double clock = 0;
+  if (!text || (*text)->getBuffer().trim().getAsDouble(clock))
+    return 0;
+  return clock;
+}
 
 FailureOr<std::vector<const TargetInfo *>> GpuMachine::targets() const {
   const TargetInfo *best = findGpuTarget(device.major, device.minor);

@@ -38,6 +38,11 @@ public:
   virtual std::string name() const = 0;
   /// Threads that a call uses: "8", "-" on a GPU.
   virtual std::string threads() const = 0;
+  /// TFLOP/s that its matrix units reach at most, of the data sheet; 0 where
+  /// that is not known.
+  virtual double limitTflops() const { return 0; }
+  /// The clock that it runs at now, in MHz; 0 where nothing says.
+  virtual double clockMHz() const { return 0; }
   /// Those of --arch, which must be able to run here; else what suits the
   /// machine best.
   virtual mlir::FailureOr<std::vector<const lowering::TargetInfo *>>

@@ -257,6 +257,17 @@ CLI::App *addBench(CLI::App &app, Options &options) {
       ->type_name("FILE")
       ->group(group);
   bench
+      ->add_option("--times", options.times,
+                   "Time nothing: read rows of the form of --results, measured "
+                   "elsewhere")
+      ->type_name("FILE")
+      ->group(group);
+  bench
+      ->add_option("--picture", options.picture,
+                   "Draw the rows as bars, by cell")
+      ->type_name("FILE.svg")
+      ->group(group);
+  bench
       ->add_option("--dump-kernels", options.dumpKernels,
                    "Time nothing: write the suite's kernels and cells here, "
                    "for a machine without this compiler")
