@@ -9,8 +9,8 @@ using namespace qm;
 using namespace qm::sm80;
 using arith::CmpIPredicate;
 
-/// What a value depends on, and whether an element of a sorted buffer is in it.
-static constexpr unsigned onRow = 1, onKey = 2, onSorted = 4;
+/// What a value depends on.
+static constexpr unsigned onRow = 1, onKey = 2;
 static constexpr int64_t lanes = 32, wordBits = 32;
 /// Conditions that are asked for so many columns are no dearer element by
 /// element.
@@ -57,8 +57,6 @@ MaskWords::MaskWords(Block &body, int64_t blockKeys)
     unsigned on = 0;
     for (Value operand : op.getOperands())
       on |= dependence.lookup(operand);
-    if (auto load = dyn_cast<attn::LoadOp>(op); load && load.getSorted())
-      on |= onSorted;
     for (Value result : op.getResults())
       dependence[result] = on;
   }
@@ -142,11 +140,11 @@ bool MaskWords::isOrdered(arith::CmpIOp compare) {
 }
 
 bool MaskWords::isOfKey(Value value) const {
-  return (dependence.lookup(value) & (onRow | onKey)) == onKey;
+  return dependence.lookup(value) == onKey;
 }
 
 /// Conditions on what is read by key alone: the lanes of a warp read it for all
-/// keys of the block. They may compare it with something that rows share.
+/// keys of the block. They may compare it with something of the row.
 bool MaskWords::isLanes(Value predicate) {
   if (blockKeys % lanes)
     return false;
@@ -158,8 +156,7 @@ bool MaskWords::isLanes(Value predicate) {
   Value ofKey = compare.getLhs(), ofRow = compare.getRhs();
   if (!isOfKey(ofKey))
     std::swap(ofKey, ofRow);
-  // Neighbouring rows tend to have the same element of a sorted buffer.
-  return isOfKey(ofKey) && dependence.lookup(ofRow) == (onRow | onSorted);
+  return isOfKey(ofKey) && dependence.lookup(ofRow) == onRow;
 }
 
 std::optional<MaskWords::Form> MaskWords::formOf(Value predicate) {

@@ -63,7 +63,7 @@ private:
   mlir::Block &body;
   int64_t blockKeys;
   ColumnShapes shapes;
-  llvm::DenseMap<mlir::Value, unsigned> dependence; ///< bits
+  llvm::DenseMap<mlir::Value, unsigned> dependence; ///< onRow, onKey
   llvm::MapVector<mlir::Value, Form> forms;
   /// What `begin` read, by predicate: for Bits the words of each row, for Lanes
   /// the lane's values of the keys, then the value of each row.
