@@ -2,6 +2,7 @@
 // lowering/sm90/README.md.
 #include "passes/HopperSchedule.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
