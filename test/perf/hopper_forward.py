@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 """The suite `hopper`: our sm_90a kernels beside the fastest others on one GPU, interleaved in one process.
 
-usage: hopper_forward.py FOLDER [--cells TEXT] [--rounds N] [--seconds N] [--by-hand DIR] [--no-mosaic]
+usage: hopper_forward.py FOLDER [--cells TEXT] [--rounds N] [--seconds N] [--by-hand DIR] [--no-mosaic | --mosaic-seconds N]
                          [--long FOLDER] [--results FILE] [--peers FILE] [--commit ID]
 
 FOLDER holds what `qmc bench --suite=hopper --arch=sm_90a --dump-kernels=FOLDER` wrote, and libqm.so. Peers: cuDNN through
-PyTorch, JAX's Mosaic GPU attention (f16, the fastest of its schedules for the cell; where JAX is not installed it is left out, and
-said so), and kernels of a C interface in DIR: libNAME.so, NAME ends in dD_MASK (d128_causal). Cells with a score function, or of
+PyTorch, JAX's Mosaic GPU attention (f16, blocks of 128 keys; where JAX is not installed it is left out, and said so), and kernels of a C interface in DIR: libNAME.so, NAME ends in dD_MASK (d128_causal). Cells with a score function, or of
 another head dim than the peers have, are compared with our own kernel of the cell's `bar_cell`. FOLDER of --long holds some of the
-cells with another schedule, for lengths from 4096 on, as a library with `--variant 'long:query>=4096:...'` has both: it gives the
-column "long", and the row's figure where it was timed.
+cells with another schedule, for lengths from 4096 on, as a library with `--variant 'long:query>=4096:...'` has both: a row more.
 
 Launches of a round run back to back, long enough to reach the power limit; functions of a cell take turns, the first one rotates.
 Figures are medians of the rounds. The clock is read by a kernel right behind ours in each round. Results are compared with
@@ -32,6 +30,7 @@ from gpu_peers import torch
 from time_candidates import bind, tensor_of
 
 MILLISECONDS_A_ROUND = 12
+OURS = ("ours", "long")
 
 
 def back_to_back(function, launches):
@@ -46,51 +45,49 @@ def back_to_back(function, launches):
 
 
 class Mosaic:
-    """JAX's kernel in this process, timed by JAX's own events."""
+    """JAX's kernel in this process. JAX has its own stream: timed by the host, from one idle moment to the next."""
 
-    def __init__(self):
+    def __init__(self, seconds):
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the memory is PyTorch's, too
         import jax
-        from jax.experimental.mosaic.gpu import profiler
         from jax.experimental.pallas.ops.gpu import attention_mgpu
 
-        self.jax, self.profiler, self.attention = jax, profiler, attention_mgpu
+        self.jax, self.attention, self.deadline = jax, attention_mgpu, time.time() + seconds
 
     def call(self, cell):
-        """A function of a number of launches that returns milliseconds a launch, or None where it has no such kernel."""
+        """A function of a number of launches that returns milliseconds a launch; None where it has no kernel for the cell."""
+        if cell["sq"] < 1024 or cell["head_dim"] != cell["value_dim"] or cell["head_dim"] not in (64, 128):
+            return None  # the host would be timed, or no such kernel
+        if time.time() > self.deadline:
+            return None
         jax, module = self.jax, self.attention
         shape = (cell["batch"], cell["sq"], cell["heads"], cell["head_dim"])
         keys = shape[:2] + (cell["kv_heads"], cell["head_dim"])
         q, k, v = (jax.random.normal(jax.random.key(i), s, jax.numpy.float16) for i, s in enumerate((shape, keys, keys)))
-
-        def compiled(block_kv):
-            config = module.TuningConfig(block_q=64, block_kv=block_kv, max_concurrent_steps=2, use_schedule_barrier=True,
-                                         causal=cell["mask"] == "causal")
-            run = jax.jit(lambda q, k, v: module.attention(q, k, v, config))
+        config = module.TuningConfig(block_q=64, block_kv=128, max_concurrent_steps=2, use_schedule_barrier=True,
+                                     causal=cell["mask"] == "causal")
+        run = jax.jit(lambda q, k, v: module.attention(q, k, v, config))
+        try:
             run(q, k, v).block_until_ready()
+        except Exception as error:  # a head dim or a group of heads that it does not have
+            print(f"  Mosaic GPU does not run: {str(error).splitlines()[0][:90]}", flush=True)
+            return None
 
-            def milliseconds(launches):
-                _, times = self.profiler.measure(run, iterations=launches)(q, k, v)
-                return statistics.median(times) if isinstance(times, (list, tuple)) else times
+        def milliseconds(launches):
+            torch.cuda.synchronize()
+            run(q, k, v).block_until_ready()
+            begin = time.perf_counter()
+            for _ in range(launches):
+                last = run(q, k, v)
+            last.block_until_ready()
+            return (time.perf_counter() - begin) * 1e3 / launches
 
-            return milliseconds
-
-        best = None
-        for block_kv in (128, 256):
-            try:
-                found = compiled(block_kv)
-                took = found(3)
-            except Exception as error:  # a schedule that does not fit, or a head dim it does not have
-                print(f"  Mosaic GPU, blocks of {block_kv}: {str(error).splitlines()[0][:90]}", flush=True)
-                continue
-            if best is None or took < best[0]:
-                best = took, found
-        return best and best[1]
+        return milliseconds
 
 
-def load_mosaic():
+def load_mosaic(seconds):
     try:
-        return Mosaic()
+        return Mosaic(seconds)
     except Exception as error:  # not installed, or for another CUDA
         print(f"without Mosaic GPU: {type(error).__name__}: {str(error).splitlines()[0][:90]}", flush=True)
         return None
@@ -200,10 +197,8 @@ def functions_of(cell, ours, variant, base, operands, by_hand, mosaic):
         lse = torch.empty(cell["batch"], cell["heads"], cell["sq"], device="cuda")
         found = {"cudnn": cudnn, "by hand": by_hand.bind(cell, *(operands[n] for n in "qkvo"), lse)}
         launches.update({name: launch for name, launch in found.items() if launch})
-        if mosaic and cell["head_dim"] == cell["value_dim"] in (64, 128):
-            milliseconds = mosaic.call(cell)
-            if milliseconds:
-                functions["mosaic (f16)"] = milliseconds
+        if mosaic and (milliseconds := mosaic.call(cell)):
+            functions["mosaic (f16)"] = milliseconds
     for name, launch in launches.items():
         functions[name] = lambda n, launch=launch: back_to_back(launch, n)
     return functions
@@ -221,10 +216,27 @@ def time_in_turns(functions, rounds, clock):
         for name in order:
             launches = max(2, min(60, int(MILLISECONDS_A_ROUND / once[name])))
             times[name].append(functions[name](launches))
-            if name in ("ours", "long"):
+            if name in OURS:
                 clocks.append(clock.megahertz())
         order.append(order.pop(0))  # who comes first finds the GPU cool and its clock high
     return times, clocks
+
+
+def rows_of(cell, rates, common):
+    """For test/perf/results: ours and the variant against the best peer, and the least rate asked for."""
+    peers = {name: round(rate, 1) for name, rate in rates.items() if name not in OURS}
+    best = max(peers.values(), default=None)
+    rows = []
+    for which in OURS:
+        if which not in rates:
+            continue
+        name = cell["name"] if which == "ours" else f"{cell['name']}, a library's variant"
+        row = {"suite": "sm90_forward", "cell": name, "metric": "rate", "unit": "TFLOP/s", "ours": round(rates[which], 1)} | common
+        rows.append(row | {"peers": peers, "ratio": round(rates[which] / best, 3) if best else None,
+                           "bar": cell["bars"].get("sm_90a")})
+        if floor := cell["floors"].get("sm_90a"):
+            rows.append(row | {"suite": "sm90_forward, least rates", "peers": {}, "ratio": None, "bar": floor})
+    return rows
 
 
 def main():
@@ -235,6 +247,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no cell after so long")
     parser.add_argument("--by-hand", type=pathlib.Path, help="a folder of kernels with a C interface")
     parser.add_argument("--no-mosaic", action="store_true")
+    parser.add_argument("--mosaic-seconds", type=float, default=1e9, help="compile no kernel of Mosaic GPU after so long")
     parser.add_argument("--long", type=pathlib.Path, help="a folder like FOLDER, for lengths from 4096 on")
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--peers", type=pathlib.Path, help="rows for `qmc bench --peers`")
@@ -249,11 +262,12 @@ def main():
     torch.manual_seed(0)
     ours, by_hand, clock = Ours(options.folder), ByHand(options.by_hand), SmClock()
     variant = Ours(options.long) if options.long else None
-    mosaic = None if options.no_mosaic else load_mosaic()
+    mosaic = None if options.no_mosaic else load_mosaic(options.mosaic_seconds)
     device, driver = torch.cuda.get_device_name(0), gpu_peers.query("driver_version")
     cells = {cell["name"]: cell for cell in ours.suite["cells"]}
     rows, peer_rows = [], []
     print(f"hopper on {device}, {options.rounds} rounds", flush=True)
+    failed = 0
     for cell in cells.values():
         if options.cells not in cell["name"]:
             continue
@@ -261,31 +275,29 @@ def main():
             print(f"  {cell['name']}: no time left", flush=True)
             continue
         base = cells.get(cell["bar_cell"])
-        functions = functions_of(cell, ours, variant, base, operands_of(cell), by_hand, mosaic)
-        times, clocks = time_in_turns(functions, options.rounds, clock)
+        try:
+            functions = functions_of(cell, ours, variant, base, operands_of(cell), by_hand, mosaic)
+            times, clocks = time_in_turns(functions, options.rounds, clock)
+        except Exception as error:  # the other cells are still worth their time
+            print(f"  {cell['name']}: FAILED: {type(error).__name__}: {str(error)[:200]}", flush=True)
+            failed += 1
+            continue
         rates = {n: (base if n == "without" else cell)["flops"] / statistics.median(t) / 1e9 for n, t in times.items()}
-        peers = {name: round(rate, 1) for name, rate in rates.items() if name not in ("ours", "long")}
-        best = max(peers.values(), default=None)
         shown = ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items())
-        mhz = statistics.median(clocks)
-        print(f"  {cell['name']}: {shown} TFLOP/s, SM {mhz:.0f} MHz", flush=True)
-        figure, name = (rates["long"], f"{cell['name']}, a library's variant") if "long" in rates else (rates["ours"], cell["name"])
-        common = {"suite": "sm90_forward", "cell": name, "metric": "rate", "unit": "TFLOP/s", "ours": round(figure, 1),
-                  "gpu": device, "sm_mhz": round(mhz), "driver": driver, "commit": options.commit,
+        mhz = round(statistics.median(clocks))
+        print(f"  {cell['name']}: {shown} TFLOP/s, SM {mhz} MHz", flush=True)
+        common = {"gpu": device, "sm_mhz": mhz, "driver": driver, "commit": options.commit,
                   "date": datetime.date.today().isoformat()}
-        rows.append(common | {"peers": peers, "ratio": round(figure / best, 3) if best else None,
-                              "bar": cell["bars"].get("sm_90a")})
-        if "long" in rates:
-            rows.append(common | {"cell": cell["name"], "ours": round(rates["ours"], 1), "peers": peers,
-                                  "ratio": round(rates["ours"] / best, 3), "bar": cell["bars"].get("sm_90a")})
-        if floor := cell["floors"].get("sm_90a"):
-            rows.append(common | {"suite": "sm90_forward, least rates", "peers": {}, "ratio": None, "bar": floor})
-        peer_rows += [{"cell": cell["name"], "peer": name, "tflops": rate, "gpu": device} for name, rate in peers.items()]
+        rows += rows_of(cell, rates, common)
+        peer_rows += [{"cell": cell["name"], "peer": name, "tflops": round(rate, 1), "gpu": device}
+                      for name, rate in rates.items() if name not in OURS]
         # What was measured is kept, whatever comes after.
         for path, written in ((options.results, rows), (options.peers, peer_rows)):
             if path:
                 path.write_text(json.dumps(written, indent=1) + "\n")
         torch.cuda.empty_cache()
+    if failed:
+        raise SystemExit(f"hopper_forward.py: {failed} cells failed")
 
 
 if __name__ == "__main__":
