@@ -305,7 +305,9 @@ TileRing::Visible TileRing::acquire(unsigned index, Int firstKey,
 }
 
 void TileRing::finish() {
-  // The last copies (zeros past the end) have landed.
+  // The last copies (zeros past the end) have landed. Where there was no block,
+  // no barrier stands between the query rows that others copy and the output
+  // that a warp stages in them.
   nvvm::cpAsyncWait(state.b, 0);
-  waitForQueryRows(state);
+  nvvm::barrier(state.b);
 }
