@@ -5,8 +5,9 @@ usage: hopper_forward.py FOLDER [--cells TEXT] [--rounds N] [--seconds N] [--by-
                          [--long FOLDER] [--results FILE] [--peers FILE] [--commit ID]
 
 FOLDER holds what `qmc bench --suite=hopper --arch=sm_90a --dump-kernels=FOLDER` wrote, and libqm.so. Peers: cuDNN through
-PyTorch, JAX's Mosaic GPU attention (f16, blocks of 128 keys; where JAX is not installed it is left out, and said so), and kernels of a C interface in DIR: libNAME.so, NAME ends in dD_MASK (d128_causal). Cells with a score function, or of
-another head dim than the peers have, are compared with our own kernel of the cell's `bar_cell`. FOLDER of --long holds some of the
+PyTorch, JAX's Mosaic GPU attention (f16, blocks of 128 keys; where JAX is not installed it is left out, and said so), and kernels
+of a C interface in DIR: libNAME.so, NAME ends in dD_MASK (d128_causal). Cells with a score function, or of another head dim than
+the peers have, are compared with our own kernel of the cell's `bar_cell`. FOLDER of --long holds some of the
 cells with another schedule, for lengths from 4096 on, as a library with `--variant 'long:query>=4096:...'` has both: a row more.
 
 Launches of a round run back to back, long enough to reach the power limit; functions of a cell take turns, the first one rotates.
