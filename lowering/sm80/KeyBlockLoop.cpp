@@ -232,6 +232,15 @@ LogicalResult KernelEmitter::emitRing(attn::KeyBlocksOp loop) {
   if (plan.residentQuerySteps) {
     supply->waitForFirst();
     query->load();
+  } else {
+    // Without any block no barrier of the loop says that the query tile is
+    // there, over whose rows a warp writes its output.
+    Int first = block.firstKey;
+    Int keys = state.arguments.extentOfCall(attn::Extent::Key);
+    emitIf(b, keys.atMost(first), {}, [&]() -> SmallVector<Value> {
+      supply->waitForFirst();
+      return {};
+    });
   }
   auto exists = [&]() { return blockExists(); };
   auto step = [&]() { return emitStep(loop, blocks); };

@@ -12,8 +12,12 @@
 // EARLY-NOT:      mma.sync
 // EARLY:          nvvm.bar.warp.sync
 // EARLY-COUNT-8:  mma.sync
-// The ring: a fence every four groups of mma.
+// The ring: where there is no block, a barrier before the output goes over the query rows; a fence every four groups of mma.
 // RUN: sed 's/, ping_pong = 1//' %t.wide.mlir | qm-opt --qm-lower-to-sm80 | FileCheck %s --check-prefix=FENCE
+// FENCE:          scf.if
+// FENCE-NEXT:       nvvm.cp.async.wait.group 1
+// FENCE-NEXT:       nvvm.barrier
+// FENCE-NEXT:     }
 // FENCE:          nvvm.cp.async.wait.group 1
 // FENCE-COUNT-16: mma.sync
 // FENCE-NOT:      mma.sync
