@@ -305,9 +305,8 @@ TileRing::Visible TileRing::acquire(unsigned index, Int firstKey,
 }
 
 void TileRing::finish() {
-  // The last copies (zeros past the end) have landed. Where there was no block,
-  // no barrier stands between the query rows that others copy and the output
-  // that a warp stages in them.
+  // The last copies (zeros past the end) have landed. The query rows were there
+  // before the first block, or before it was known that there is none.
   nvvm::cpAsyncWait(state.b, 0);
-  nvvm::barrier(state.b);
+  waitForQueryRows(state);
 }
