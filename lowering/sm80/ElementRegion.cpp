@@ -71,7 +71,7 @@ bool ElementRegion::differsByLane(attn::ExtremaOp op) const {
   constexpr unsigned firstOfKeys = 2;
   SmallVector<Value> open(op.getOperands().drop_front());
   llvm::SmallPtrSet<Value, 16> seen;
-  while (!lanesAgree && !open.empty()) {
+  while (!open.empty()) {
     Value value = open.pop_back_val();
     if (!seen.insert(value).second)
       continue;

@@ -37,11 +37,6 @@ public:
     columnOffsets = std::move(offsets);
   }
 
-  /// Whether all lanes of a warp emit the region for the same ranges of query
-  /// rows and of keys, and not each for keys of its own (as a classify region
-  /// does by default).
-  void setLanesAgree(bool agree) { lanesAgree = agree; }
-
   /// Who knows extrema without reading the buffer: gets the operation and its
   /// indices as emitted, and may give nothing.
   using ExtremaReader =
@@ -117,7 +112,6 @@ private:
   mlir::Operation *loop;
   llvm::DenseMap<mlir::Value, unsigned> dependence;
   lowering::FloatRanges ranges;
-  bool lanesAgree = false;
   ExtremaReader readExtrema;
   mlir::Value columnArgument; ///< null: there is none
   llvm::SmallVector<int64_t> columnOffsets;

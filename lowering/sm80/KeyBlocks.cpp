@@ -126,10 +126,16 @@ Value KeyBlockList::seenByWarp(const KeyBlock &block) {
   Int lastKey = (block.firstKey + plan.tileN)
                     .min(state.arguments.extentOfCall(attn::Extent::Key)) -
                 1;
-  region->setLanesAgree(true);
+  // Extrema are not read here, once more for every warp and block: that would
+  // take registers while the accumulator and the next block's place are live,
+  // and memory's latency twice ahead of the products. Any element is possible.
+  region->setExtremaReader([&b](attn::ExtremaOp op, ValueRange) {
+    return std::pair<Value, Value>(Int::constant(b, op.getTypeMinimum()),
+                                   Int::constant(b, op.getTypeMaximum()));
+  });
   Value any =
       region->emit(b, {firstRow, lastRow, block.firstKey, lastKey}, 0, 0)[0];
-  region->setLanesAgree(false);
+  region->setExtremaReader({});
   if (matchPattern(any, m_One()))
     return {};
   return arith::OrIOp::create(b, any, block.full);

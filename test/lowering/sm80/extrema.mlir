@@ -1,8 +1,13 @@
 // The extrema of ranges of a buffer that is in no order. A tile's rows are the same for all lanes: one range. Each lane classifies a block of keys of its own:
-// the warp reads two lanes' ranges at a time. redux.sync from sm_80 on; Turing has shuffles.
+// the warp reads two lanes' ranges at a time. redux.sync from sm_80 on; Turing has shuffles. The list reads before the loop and in it,
+// six reductions each; what a warp sees of a block is asked without reading.
 // RUN: qm-opt %s --qm-compile="target=sm_80" --qm-lower-to-sm80 | FileCheck %s --check-prefixes=CHECK,AMPERE
+// RUN: qm-opt %s --qm-compile="target=sm_80" --qm-lower-to-sm80 | FileCheck %s --check-prefix=READS
 // RUN: qm-opt %s --qm-compile="target=sm_75" --qm-lower-to-sm75 | FileCheck %s --check-prefixes=CHECK,TURING
 
+// READS-LABEL: llvm.func @classes
+// READS-COUNT-12: nvvm.redux.sync
+// READS-NOT: nvvm.redux.sync
 // CHECK-LABEL: llvm.func @classes
 // CHECK: scf.while
 // CHECK-COUNT-4: arith.extsi %{{.*}} : i8 to i32
