@@ -46,7 +46,8 @@ private:
 
   /// The fragment of a tile, computed now if it was put off; null (with an
   /// error at `user`) if it is not of this kind.
-  template <class T> T *get(mlir::Value tile, mlir::Operation *user);
+  template <class T>
+  T *get(mlir::Value tile, mlir::Operation *user);
   void set(mlir::Value tile, Fragment fragment) {
     fragments[tile] = std::make_unique<Fragment>(std::move(fragment));
   }
