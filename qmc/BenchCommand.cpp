@@ -261,21 +261,22 @@ void Bench::addRow(const Item &item, const TargetInfo &target, Timing timing,
   llvm::json::Value ratio = nullptr;
   if (best > 0)
     ratio = rate / best;
-  results.push_back(
-      llvm::json::Object{{"suite", (group + " " + target.name).str()},
-                         {"cell", item.cell},
-                         {"metric", "rate"},
-                         {"unit", "TFLOP/s"},
-                         {"ours", rate},
-                         {"peers", std::move(peerRates)},
-                         {"ratio", std::move(ratio)},
-                         {"bar", nullptr},
-                         {"gpu", machine->name()},
-                         {"sm_mhz", clock > 0 ? llvm::json::Value(clock)
-                                              : llvm::json::Value(nullptr)},
-                         {"driver", nullptr},
-                         {"commit", "qmc " QM_VERSION},
-                         {"date", date}});
+  results.push_back(llvm::json::Object{
+      {"suite", (group + " " + target.name).str()},
+      {"cell", item.cell},
+      {"metric", "rate"},
+      {"unit", "TFLOP/s"},
+      {"ours", rate},
+      {"peers", std::move(peerRates)},
+      {"ratio", std::move(ratio)},
+      {"bar", nullptr},
+      {"gpu", machine->name()},
+      {"sm_mhz",
+       clock > 0 ? llvm::json::Value(clock) : llvm::json::Value(nullptr)},
+      {"driver", nullptr},
+      {"commit", "qmc " QM_VERSION},
+      // A string of its own: JSON values only refer to characters.
+      {"date", std::string(date)}});
 }
 
 LogicalResult Bench::timeOn(const TargetInfo &target) {
