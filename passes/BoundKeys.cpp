@@ -1,5 +1,6 @@
 // tiled -> tiled: a closed-form range of keys outside of which the mask keeps
 // nothing, for masks that can be solved for the key.
+#include "lowering/common/SwapSides.h"
 #include "passes/Passes.h"
 #include "passes/RegionIntervals.h"
 
@@ -134,7 +135,7 @@ private:
         negated ? arith::invertPredicate(op.getPredicate()) : op.getPredicate();
     if (!dependents.contains(value)) {
       std::swap(value, other);
-      predicate = swapped(predicate);
+      predicate = lowering::swapSides(predicate);
     }
     if (dependents.contains(other))
       return {};
@@ -154,21 +155,6 @@ private:
     }
     default:
       return {};
-    }
-  }
-
-  static CmpIPredicate swapped(CmpIPredicate predicate) {
-    switch (predicate) {
-    case CmpIPredicate::slt:
-      return CmpIPredicate::sgt;
-    case CmpIPredicate::sle:
-      return CmpIPredicate::sge;
-    case CmpIPredicate::sgt:
-      return CmpIPredicate::slt;
-    case CmpIPredicate::sge:
-      return CmpIPredicate::sle;
-    default:
-      return predicate;
     }
   }
 

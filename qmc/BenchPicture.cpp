@@ -2,6 +2,7 @@
 #include "qmc/BenchPicture.h"
 #include "qmc/Table.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <vector>
@@ -46,16 +47,6 @@ static mlir::FailureOr<std::vector<Group>> readGroups(const json::Array &rows) {
   return groups;
 }
 
-static std::string escape(StringRef text) {
-  std::string result;
-  for (char c : text)
-    result += c == '<'   ? "&lt;"
-              : c == '>' ? "&gt;"
-              : c == '&' ? "&amp;"
-                         : std::string(1, c);
-  return result;
-}
-
 mlir::FailureOr<std::string>
 qm::driver::makeBenchPicture(const json::Array &rows) {
   mlir::FailureOr<std::vector<Group>> groups = readGroups(rows);
@@ -71,8 +62,9 @@ qm::driver::makeBenchPicture(const json::Array &rows) {
   std::string svg;
   raw_string_ostream os(svg);
   auto text = [&](double x, double y, StringRef words) {
-    os << formatv("<text x=\"{0:f1}\" y=\"{1:f1}\">{2}</text>\n", x, y,
-                  escape(words));
+    os << formatv("<text x=\"{0:f1}\" y=\"{1:f1}\">", x, y);
+    printHTMLEscaped(words, os);
+    os << "</text>\n";
   };
   os << formatv("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" "
                 "height=\"{1}\" font-family=\"sans-serif\" "

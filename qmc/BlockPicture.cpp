@@ -2,6 +2,7 @@
 #include "qmc/BlockPicture.h"
 #include "qmc/Table.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -56,16 +57,6 @@ static std::string partialColour(double part) {
                  mix(180, 14));
 }
 
-static std::string escape(StringRef text) {
-  std::string result;
-  for (char c : text)
-    result += c == '<'   ? "&lt;"
-              : c == '>' ? "&gt;"
-              : c == '&' ? "&amp;"
-                         : std::string(1, c);
-  return result;
-}
-
 std::string BlockPicture::makeSvg(StringRef title) const {
   constexpr int64_t size = 640, top = 56, left = 16, legend = 40;
   double side = double(size) / std::max<int64_t>({rows, columns, 1});
@@ -79,8 +70,9 @@ std::string BlockPicture::makeSvg(StringRef title) const {
                   x, y, w, h, colour);
   };
   auto text = [&](double x, double y, const Twine &words) {
-    os << formatv("<text x=\"{0:f2}\" y=\"{1:f2}\">{2}</text>\n", x, y,
-                  escape(words.str()));
+    os << formatv("<text x=\"{0:f2}\" y=\"{1:f2}\">", x, y);
+    printHTMLEscaped(words.str(), os);
+    os << "</text>\n";
   };
   os << formatv("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" "
                 "height=\"{1}\" font-family=\"sans-serif\" "

@@ -1,5 +1,6 @@
 // The mask of a block as one bit an element.
 #include "lowering/sm80/MaskWords.h"
+#include "lowering/common/SwapSides.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -251,20 +252,7 @@ Value MaskWords::emitOrdered(Emission &emission, arith::CmpIOp compare,
   CmpIPredicate predicate = compare.getPredicate();
   if (shapes.isConstant(value)) {
     std::swap(value, limit);
-    predicate = [&] {
-      switch (predicate) {
-      case CmpIPredicate::slt:
-        return CmpIPredicate::sgt;
-      case CmpIPredicate::sle:
-        return CmpIPredicate::sge;
-      case CmpIPredicate::sgt:
-        return CmpIPredicate::slt;
-      case CmpIPredicate::sge:
-        return CmpIPredicate::sle;
-      default:
-        return predicate;
-      }
-    }();
+    predicate = lowering::swapSides(predicate);
   }
   // The least number that the condition holds from, and the least above it: a
   // quotient is at least n from n times the divisor on.
