@@ -3,7 +3,7 @@
 
 #include "dialect/AttnOps.h"
 #include "lowering/cpu/Pipeline.h"
-#include "lowering/sm80/Pipeline.h"
+#include "lowering/gpu/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,7 +18,7 @@ static DialectRegistry makeRegistry() {
   registry.insert<arith::ArithDialect, math::MathDialect, func::FuncDialect,
                   attn::AttnDialect>();
   cpu::registerCpuDialects(registry);
-  sm80::registerSm80Dialects(registry);
+  gpu::registerGpuDialects(registry);
   return registry;
 }
 

@@ -2,8 +2,8 @@
 // KeyBlockLoop.cpp.
 #include "lowering/sm80/KernelEmitter.h"
 
+#include "lowering/gpu/MaskWords.h"
 #include "lowering/sm80/Epilogue.h"
-#include "lowering/sm80/MaskWords.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "dialect/Diagnostics.h"
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ElementRegion.h"
 #include "lowering/sm80/KeyBlocks.h"
 #include "lowering/sm80/Products.h"
 #include "lowering/sm80/Softmax.h"

@@ -16,16 +16,3 @@ Int KernelState::rowAddress(Value tensor, Value batch, Value head, Int row,
                             bool ofKeys) const {
   return arguments.rowAddress(tensor, scalar(batch), scalar(head), row, ofKeys);
 }
-
-SmallVector<Value> qm::sm80::emitIf(LocBuilder &b, Value condition,
-                                    ValueRange otherwise,
-                                    function_ref<SmallVector<Value>()> then) {
-  auto op = scf::IfOp::create(b, otherwise.getTypes(), condition,
-                              /*addThenBlock=*/true, /*addElseBlock=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.thenBlock());
-  scf::YieldOp::create(b, then());
-  b.setInsertionPointToStart(op.elseBlock());
-  scf::YieldOp::create(b, otherwise);
-  return SmallVector<Value>(op.getResults());
-}

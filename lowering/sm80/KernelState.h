@@ -1,7 +1,8 @@
 // What the parts of the emitter share while one kernel is emitted.
 #pragma once
 
-#include "lowering/sm80/Arguments.h"
+#include "lowering/gpu/Arguments.h"
+#include "lowering/gpu/ControlFlow.h"
 #include "lowering/sm80/Fragments.h"
 #include "lowering/sm80/Plan.h"
 
@@ -11,6 +12,7 @@
 #include <memory>
 
 namespace qm::sm80 {
+using namespace gpu;
 
 /// Where a thread is. `warp` is uniform in the warp.
 struct Thread {
@@ -94,10 +96,5 @@ struct KernelState {
     return plan.keyWarps == 1 ? inWarp : firstKeyOfWarp(thread) + inWarp;
   }
 };
-
-/// scf.if whose results are what `then` returns, or `otherwise`.
-llvm::SmallVector<mlir::Value>
-emitIf(LocBuilder &b, mlir::Value condition, mlir::ValueRange otherwise,
-       llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
 
 } // namespace qm::sm80

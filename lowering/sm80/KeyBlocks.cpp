@@ -146,7 +146,6 @@ KeyBlock KeyBlockList::next(const KeyBlock *previous,
   if (!region)
     return following(previous);
   LocBuilder &b = state.b;
-  Type i32 = b.getI32Type();
 
   // The chunk of 32 blocks that the previous one is of; before the first block,
   // the chunk before the first, with nothing left in it.
@@ -154,33 +153,25 @@ KeyBlock KeyBlockList::next(const KeyBlock *previous,
               int64_t(-lanes);
   if (!previous)
     chunk = chunk - lanes;
-  SmallVector<Value> inits{chunk, position[0], position[1]};
   // Read on until a chunk has a needed block or there are no more chunks.
-  auto loop =
-      scf::WhileOp::create(b, TypeRange{i32, i32, i32}, ValueRange(inits));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    SmallVector<Location> locations(3, b.getLoc());
-    Block *before = b.createBlock(&loop.getBefore(), {},
-                                  TypeRange{i32, i32, i32}, locations);
-    Int base(b, before->getArgument(0)), needed(b, before->getArgument(1));
-    Value more = (base + lanes).lessThan(end);
-    scf::ConditionOp::create(b,
-                             arith::AndIOp::create(b, needed.equals(0), more),
-                             before->getArguments());
-    Block *after = b.createBlock(&loop.getAfter(), {}, TypeRange{i32, i32, i32},
-                                 locations);
-    Int nextBase = Int(b, after->getArgument(0)) + lanes;
-    auto [neededMask, fullMask] = classify(nextBase);
-    scf::YieldOp::create(b, ValueRange{nextBase, neededMask, fullMask});
-  }
-  Int base(b, loop.getResult(0)), needed(b, loop.getResult(1)),
-      full(b, loop.getResult(2));
+  Values found = emitWhile(
+      b, {chunk, position[0], position[1]},
+      [&](ValueRange carried) -> Value {
+        Int base(b, carried[0]), needed(b, carried[1]);
+        Value more = (base + lanes).lessThan(end);
+        return arith::AndIOp::create(b, needed.equals(0), more);
+      },
+      [&](ValueRange carried) {
+        Int next = Int(b, carried[0]) + lanes;
+        auto [needed, full] = classify(next);
+        return Values{next, needed, full};
+      });
+  Int base(b, found[0]), needed(b, found[1]), full(b, found[2]);
 
   Int bit(b, math::CountTrailingZerosOp::create(b, needed)); // 32 if none
-  Value found = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, needed,
-                                      Int::constant(b, 0));
-  Int firstKey(b, arith::SelectOp::create(b, found,
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, needed,
+                                       Int::constant(b, 0));
+  Int firstKey(b, arith::SelectOp::create(b, exists,
                                           (base + bit) * state.plan.tileN,
                                           Int::constant(b, noBlock)));
   Int fullBit = (full >> (bit & 31)) & 1;

@@ -4,7 +4,7 @@
 // (the mask solved for the key) says where to begin and to end.
 #pragma once
 
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ElementRegion.h"
 #include "lowering/sm80/KernelState.h"
 
 namespace qm::sm80 {

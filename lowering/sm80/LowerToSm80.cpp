@@ -11,18 +11,9 @@ namespace qm::sm80 {
 using namespace mlir;
 using namespace qm;
 
-/// The compute capability times ten that the schedule names; 0: no GPU.
-static unsigned getCapability(attn::KernelOp kernel) {
-  const lowering::TargetInfo *target = lowering::getTarget(kernel);
-  return target ? target->sm : 0;
-}
-
-bool sm80::isForNvidia(attn::KernelOp kernel) {
-  return getCapability(kernel) != 0;
-}
-
 bool sm80::isForSm80(attn::KernelOp kernel) {
-  return getCapability(kernel) >= 80;
+  const lowering::TargetInfo *target = lowering::getTarget(kernel);
+  return target && target->sm >= 80;
 }
 
 namespace {

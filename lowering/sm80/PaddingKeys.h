@@ -1,9 +1,10 @@
 // Keys that are padding: a condition of the mask on the key alone says so.
 #pragma once
 
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ElementRegion.h"
 
 namespace qm::sm80 {
+using namespace gpu;
 
 /// Their values must not meet a probability of 0, because they may be NaN:
 /// where a tile of values has such rows, they are zeros instead.

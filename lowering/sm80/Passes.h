@@ -10,8 +10,7 @@ namespace qm::sm80 {
 #define GEN_PASS_DECL
 #include "lowering/sm80/Passes.h.inc"
 
-/// Whether the kernel's schedule names a GPU, and one of this lowering.
-bool isForNvidia(attn::KernelOp kernel);
+/// Whether the kernel's schedule names a GPU of this lowering.
 bool isForSm80(attn::KernelOp kernel);
 
 #define GEN_PASS_REGISTRATION

@@ -2,7 +2,6 @@
 #pragma once
 
 namespace mlir {
-class DialectRegistry;
 class OpPassManager;
 } // namespace mlir
 
@@ -13,14 +12,7 @@ namespace qm::sm80 {
 /// lowering/ptx/EmitPtx.h takes the result to PTX.
 void buildSm80Pipeline(mlir::OpPassManager &manager);
 
-/// The end of every NVIDIA pipeline: functions in the NVVM dialect lose scf,
-/// math, arith and cf.
-void addConversionsToLlvm(mlir::OpPassManager &manager);
-
-/// Dialects and translations that the pipeline and EmitPtx need.
-void registerSm80Dialects(mlir::DialectRegistry &registry);
-
-/// qm-expand-sm80-math, qm-lower-to-sm80, and the pipeline qm-sm80-pipeline.
+/// qm-lower-to-sm80, and the pipeline qm-sm80-pipeline.
 void registerSm80Passes();
 
 } // namespace qm::sm80

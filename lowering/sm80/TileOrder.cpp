@@ -1,8 +1,9 @@
 // Which rows a CTA has.
 #include "lowering/sm80/TileOrder.h"
 
+#include "lowering/gpu/Sequences.h"
+#include "lowering/gpu/TileSections.h"
 #include "lowering/nvvm/Turing.h"
-#include "lowering/sm80/Sequences.h"
 
 using namespace mlir;
 using namespace qm;
@@ -11,22 +12,6 @@ using namespace qm::sm80;
 /// Keys and values of the heads whose tiles run together should stay in L2 (40
 /// MB on an A100, less on smaller chips).
 static constexpr int64_t sectionKilobytes = 32 << 10;
-
-DensePlace qm::sm80::placeInSections(Int index, Int tiles, Int sequences,
-                                     Int fitting) {
-  // Sections of equal size: a small last one would leave multiprocessors idle
-  // behind its longest tiles.
-  Int sections = (sequences + fitting - 1) / fitting;
-  Int perSection = (sequences + sections - 1) / sections;
-  Int tilesPerSection = perSection * tiles;
-  Int section = index / tilesPerSection;
-  Int rest = index - section * tilesPerSection;
-  Int first = section * perSection;
-  Int inSection = perSection.min(sequences - first);
-  Int turn = rest / inSection;
-  Int tile = tiles - 1 - turn;
-  return {first + rest - turn * inSection, tile};
-}
 
 /// A head of a batch entry, and a tile among those of its rows.
 struct Place {

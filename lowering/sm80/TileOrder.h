@@ -7,16 +7,6 @@
 
 namespace qm::sm80 {
 
-/// A sequence (batch * heads + head) where all have one length, and a tile of
-/// its rows.
-struct DensePlace {
-  Int sequence, tile;
-};
-
-/// What number `index` means where late rows go first inside sections of at
-/// most `fitting` of the `sequences`, each of `tiles` tiles.
-DensePlace placeInSections(Int index, Int tiles, Int sequences, Int fitting);
-
 /// Reads the position from special registers, and enters the tile's sequence.
 /// `longestFirst`: tiles of late rows, which see more keys under a causal mask,
 /// start first. Threads of numbers that mean no rows end here.

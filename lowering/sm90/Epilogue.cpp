@@ -1,7 +1,7 @@
 // Output of a query tile.
 #include "lowering/sm90/Epilogue.h"
 
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ElementRegion.h"
 
 #include <cmath>
 #include <limits>
@@ -42,8 +42,8 @@ static Value emitSinkLogit(KernelState &state, Tile &tile) {
   if (region.empty())
     return {};
   constexpr unsigned none = ~0u;
-  sm80::ElementRegion logit(region, {none, none}, state.arguments, tile.scalars,
-                            nullptr);
+  gpu::ElementRegion logit(region, {none, none}, state.arguments, tile.scalars,
+                           nullptr);
   logit.emitUniform(state.b);
   return logit.emit(state.b, {}, 0, 0).front();
 }

@@ -1,7 +1,7 @@
 // Extrema of captured buffers by key block.
 #include "lowering/sm90/ExtremaTables.h"
 
-#include "lowering/sm80/Extrema.h"
+#include "lowering/gpu/Extrema.h"
 
 #include <limits>
 
@@ -96,7 +96,7 @@ void Table::fillRow(Int row, Int keys, Int shift, Int entries, Int perRow) {
         Int endKey = (firstKey + (state.i32(state.plan.tileN) << shift));
         SmallVector<Value> firsts(indices);
         firsts[op.getDimension()] = firstKey;
-        auto [least, greatest] = sm80::emitExtrema(
+        auto [least, greatest] = gpu::emitExtrema(
             b, state.arguments, op, firsts, endKey.min(keys) - 1,
             /*lanesAgree=*/false, std::numeric_limits<int32_t>::max());
         emitIf(b, entry.lessThan(entries), [&] {

@@ -1,8 +1,9 @@
 // What the parts of the emitter share while one kernel is emitted.
 #pragma once
 
+#include "lowering/gpu/Arguments.h"
+#include "lowering/gpu/ControlFlow.h"
 #include "lowering/nvvm/Hopper.h"
-#include "lowering/sm80/Arguments.h"
 #include "lowering/sm90/Plan.h"
 #include "lowering/sm90/Program.h"
 
@@ -14,10 +15,12 @@
 #include <optional>
 
 namespace qm::sm90 {
+using gpu::Arguments;
+using gpu::emitIf;
+using gpu::emitWhile;
+using gpu::Int;
 using nvvm::LocBuilder;
 using nvvm::Values;
-using sm80::Arguments;
-using sm80::Int;
 
 /// Where a thread is. `warpgroup` and `warp` are known to be uniform in the
 /// warp.
@@ -52,7 +55,7 @@ struct KernelState {
 /// row of the sequence, and where the sequence lies if it has a length.
 struct TilePlace {
   Int batch, head, row;
-  std::optional<sm80::Sequence> sequence;
+  std::optional<gpu::Sequence> sequence;
 
   Values flatten() const;
   static TilePlace from(KernelState &state, mlir::ValueRange values);
@@ -107,17 +110,5 @@ constexpr int64_t columnOffset(unsigned column) {
 /// Rows of a consumer's 64 that the tile's sequence has: more, or none and
 /// less, where it does not end among them.
 Int rowsLeft(const Tile &tile, Int consumer);
-
-/// Emits `then` where the condition holds.
-void emitIf(LocBuilder &b, mlir::Value condition,
-            llvm::function_ref<void()> then);
-/// scf.if that yields what `then` returns, or `otherwise`.
-Values emitIf(LocBuilder &b, mlir::Value condition, mlir::ValueRange otherwise,
-              llvm::function_ref<Values()> then);
-/// scf.while whose carried values start as `inits`; `condition` and `body` see
-/// the current ones, `body` returns the next.
-Values emitWhile(LocBuilder &b, mlir::ValueRange inits,
-                 llvm::function_ref<mlir::Value(mlir::ValueRange)> condition,
-                 llvm::function_ref<Values(mlir::ValueRange)> body);
 
 } // namespace qm::sm90

@@ -16,11 +16,11 @@ unsigned KeyBlockList::positionSize(KernelState &state) {
 }
 
 /// An element-wise region for whole tiles: no argument is a row or a column.
-static std::unique_ptr<sm80::ElementRegion>
+static std::unique_ptr<gpu::ElementRegion>
 tileRegion(KernelState &state, Tile &tile, Region &body) {
   constexpr unsigned none = ~0u;
-  auto region = std::make_unique<sm80::ElementRegion>(
-      body, sm80::ElementRegion::Roles{none, none}, state.arguments,
+  auto region = std::make_unique<gpu::ElementRegion>(
+      body, gpu::ElementRegion::Roles{none, none}, state.arguments,
       tile.scalars, nullptr);
   region->setExtremaReader([&state](attn::ExtremaOp op, ValueRange indices) {
     return readExtremaTable(state, op, indices);

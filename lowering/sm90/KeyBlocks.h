@@ -14,7 +14,7 @@
 // memory, and every key of it is masked.
 #pragma once
 
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ElementRegion.h"
 #include "lowering/sm90/KernelState.h"
 
 namespace qm::sm90 {
@@ -73,7 +73,7 @@ private:
   KernelState &state;
   Tile &tile;
   bool alwaysMasked; ///< a mask without classification: no block counts as full
-  std::unique_ptr<sm80::ElementRegion> region;
+  std::unique_ptr<gpu::ElementRegion> region;
   KeyBounds bounds;
   /// First keys of blocks that may count as full. `firstWhole` null: 0.
   Int firstWhole, lastWhole;

@@ -1,7 +1,7 @@
 // Values of keys that are padding.
 #include "lowering/sm90/Padding.h"
 
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ElementRegion.h"
 
 using namespace mlir;
 using namespace qm;
@@ -17,9 +17,9 @@ void qm::sm90::clearPadding(KernelState &state, Tile &tile, PanelRows rows,
   LocBuilder &b = state.b;
   tile.enter(state);
   constexpr unsigned none = ~0u;
-  sm80::ElementRegion region(*state.program.paddingCondition,
-                             sm80::ElementRegion::Roles{none, none},
-                             state.arguments, tile.scalars, nullptr);
+  gpu::ElementRegion region(*state.program.paddingCondition,
+                            gpu::ElementRegion::Roles{none, none},
+                            state.arguments, tile.scalars, nullptr);
   region.emitUniform(b);
   Value zero = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
   Int lane = state.thread.lane, warpRow = state.thread.warp * lanes;

@@ -2,7 +2,6 @@
 #pragma once
 
 namespace mlir {
-class DialectRegistry;
 class OpPassManager;
 } // namespace mlir
 
@@ -12,9 +11,6 @@ namespace qm::sm90 {
 /// NVVM dialects. Kernels for other targets are left alone.
 /// lowering/ptx/EmitPtx.h takes the result to PTX.
 void buildSm90Pipeline(mlir::OpPassManager &manager);
-
-/// Dialects and translations that the pipeline and EmitPtx need.
-void registerSm90Dialects(mlir::DialectRegistry &registry);
 
 /// qm-lower-to-sm90, and the pipeline qm-sm90-pipeline.
 void registerSm90Passes();

@@ -4,7 +4,7 @@
 #include "dialect/Diagnostics.h"
 #include "lowering/common/KeyCondition.h"
 #include "lowering/common/KeyEnd.h"
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ElementRegion.h"
 
 #include <cmath>
 #include <limits>
@@ -191,7 +191,7 @@ static LogicalResult checkRegions(attn::KernelOp kernel) {
   WalkResult result = kernel.walk([&](Operation *op) {
     if (isa<attn::AttnDialect>(op->getDialect()))
       return WalkResult::advance();
-    std::optional<std::string> why = sm80::whyUnsupported(*op);
+    std::optional<std::string> why = gpu::whyUnsupported(*op);
     if (!why)
       return WalkResult::advance();
     (void)diag::help(diag::error(op, Id::OperationNotSupported) << *why,

@@ -13,18 +13,18 @@ ScoreChain::ScoreChain(KernelState &state, Tile &tile)
     : state(state), tile(tile), scalars(tile.scalars) {
   tile.enter(state);
   for (Operation *op : state.program.chain) {
-    auto roles = isa<attn::MapOp>(op) ? sm80::ElementRegion::Roles{1, 2}
-                                      : sm80::ElementRegion::Roles{0, 1};
+    auto roles = isa<attn::MapOp>(op) ? gpu::ElementRegion::Roles{1, 2}
+                                      : gpu::ElementRegion::Roles{0, 1};
     auto &region = regions[op];
-    region = std::make_unique<sm80::ElementRegion>(
+    region = std::make_unique<gpu::ElementRegion>(
         op->getRegion(0), roles, state.arguments, scalars, state.program.loop);
     region->setColumnOffsets(llvm::map_to_vector(
         llvm::seq<unsigned>(state.plan.scoreRegisters() / 2), columnOffset));
     region->emitUniform(state.b);
     if (auto map = dyn_cast<attn::MapOp>(op))
       loads[op] = std::make_unique<TileLoads>(state, map);
-    else if (auto masks = sm80::MaskWords::get(op->getRegion(0).front(),
-                                               state.plan.tileN))
+    else if (auto masks = gpu::MaskWords::get(op->getRegion(0).front(),
+                                              state.plan.tileN))
       words[op] = std::move(masks);
   }
 }
@@ -77,7 +77,7 @@ void ScoreChain::begin(Int firstKey, bool masked) {
 /// Which elements are emitted together: where reciprocals are shared four
 /// neighbours in a row, which are NaN together or not at all.
 static SmallVector<SmallVector<unsigned, 4>>
-groupElements(sm80::ElementRegion &region, unsigned elements) {
+groupElements(gpu::ElementRegion &region, unsigned elements) {
   SmallVector<SmallVector<unsigned, 4>> groups;
   bool shares = region.sharesReciprocals();
   for (unsigned e = 0; e < elements; e += shares ? 8 : 1)
@@ -93,11 +93,11 @@ void ScoreChain::applyMap(attn::MapOp op, BlockScores &scores) {
   LocBuilder &b = state.b;
   Values rows = rowIndices(op.getRow());
   Values columns = columnIndices(op.getColumn());
-  sm80::ElementRegion &region = *regions[op];
+  gpu::ElementRegion &region = *regions[op];
   Values terms(2);
   Values &values = scores.elements.values;
   for (ArrayRef<unsigned> group : groupElements(region, values.size())) {
-    SmallVector<sm80::ElementRegion::Place> places;
+    SmallVector<gpu::ElementRegion::Place> places;
     for (unsigned e : group) {
       unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
       // The terms of a map before this one are part of its argument.
@@ -118,7 +118,7 @@ void ScoreChain::applyMask(attn::MaskOp op, Fragment &scores, Value fill) {
   LocBuilder &b = state.b;
   Values rows = rowIndices(op.getRow());
   Values columns = columnIndices(op.getColumn());
-  sm80::ElementRegion &region = *regions[op];
+  gpu::ElementRegion &region = *regions[op];
   for (auto [e, value] : llvm::enumerate(scores.values)) {
     unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
     Value keep =
@@ -132,7 +132,7 @@ void ScoreChain::applyWords(Fragment &scores, Int firstKey, Value fill) {
   LocBuilder &b = state.b;
   Int left = state.extent(attn::Extent::Key) - firstKey - firstColumn(state);
   Value present =
-      Int(b, sm80::MaskWords::columnsFrom(b, left, state.plan.tileN)) ^
+      Int(b, gpu::MaskWords::columnsFrom(b, left, state.plan.tileN)) ^
       int64_t(-1);
   Values kept{present, present};
   for (Operation *op : state.program.chain) {
@@ -149,8 +149,8 @@ void ScoreChain::applyWords(Fragment &scores, Int firstKey, Value fill) {
   for (auto [e, value] : llvm::enumerate(scores.values))
     value = arith::SelectOp::create(
         b,
-        sm80::MaskWords::test(b, kept[Fragment::rowOf(e)],
-                              Fragment::columnOf(e)),
+        gpu::MaskWords::test(b, kept[Fragment::rowOf(e)],
+                             Fragment::columnOf(e)),
         value, fill);
 }
 
@@ -167,7 +167,7 @@ void ScoreChain::maskAbsentKeys(Fragment &scores, Int firstKey, Value fill) {
 
 /// Masks that are not applied one by one, and the end of the keys.
 void ScoreChain::applyRest(Fragment &scores, Int firstKey, Value fill) {
-  if (state.plan.tileN <= sm80::MaskWords::mostKeys)
+  if (state.plan.tileN <= gpu::MaskWords::mostKeys)
     applyWords(scores, firstKey, fill);
   else
     maskAbsentKeys(scores, firstKey, fill);

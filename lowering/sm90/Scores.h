@@ -2,7 +2,7 @@
 // inlined on the fragment in place.
 #pragma once
 
-#include "lowering/sm80/MaskWords.h"
+#include "lowering/gpu/MaskWords.h"
 #include "lowering/sm90/TileLoads.h"
 
 namespace qm::sm90 {
@@ -37,11 +37,11 @@ private:
   Tile &tile;
   mlir::IRMapping
       scalars; ///< those of the tile, and the first key of the block
-  llvm::DenseMap<mlir::Operation *, std::unique_ptr<sm80::ElementRegion>>
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<gpu::ElementRegion>>
       regions;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<TileLoads>> loads;
   /// Masks that have a word a row.
-  llvm::DenseMap<mlir::Operation *, std::unique_ptr<sm80::MaskWords>> words;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<gpu::MaskWords>> words;
 };
 
 } // namespace qm::sm90

@@ -177,7 +177,7 @@ static Value extract(LocBuilder &b, Value word, unsigned index, unsigned count,
                                  : part;
 }
 
-void TileLoads::emit(sm80::ElementRegion &region, const IRMapping &scalars,
+void TileLoads::emit(gpu::ElementRegion &region, const IRMapping &scalars,
                      ValueRange rows, ValueRange columns) {
   LocBuilder &b = state.b;
   for (Access &access : accesses) {

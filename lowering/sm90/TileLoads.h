@@ -4,7 +4,7 @@
 // are constants of the instruction. Such loads do not wait for the scores.
 #pragma once
 
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ElementRegion.h"
 #include "lowering/sm90/KernelState.h"
 
 namespace qm::sm90 {
@@ -22,7 +22,7 @@ public:
   int64_t registers();
   /// Emits the loads of such a block and hands them to `region`, that of the
   /// map. `rows`, `columns`: the thread's.
-  void emit(sm80::ElementRegion &region, const mlir::IRMapping &scalars,
+  void emit(gpu::ElementRegion &region, const mlir::IRMapping &scalars,
             mlir::ValueRange rows, mlir::ValueRange columns);
 
 private:

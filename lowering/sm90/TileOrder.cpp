@@ -1,8 +1,8 @@
 // Order of query tiles.
 #include "lowering/sm90/TileOrder.h"
 
-#include "lowering/sm80/Sequences.h"
-#include "lowering/sm80/TileOrder.h"
+#include "lowering/gpu/Sequences.h"
+#include "lowering/gpu/TileSections.h"
 
 using namespace mlir;
 using namespace qm;
@@ -43,12 +43,12 @@ Value TileOrder::exists(Int index) {
 
 /// The sequence of a tile, whose number among those of a head becomes one of
 /// the sequence. What a tile without rows would read is not read.
-sm80::Sequence TileOrder::sequenceOf(Int &batch, Int &tile) {
+gpu::Sequence TileOrder::sequenceOf(Int &batch, Int &tile) {
   LocBuilder &b = state.b;
   if (state.arguments.isPacked())
-    batch = sm80::findSequence(b, state.arguments, state.thread.lane, tile,
-                               state.plan.tileM);
-  sm80::Sequence sequence = sm80::readSequence(b, state.arguments, batch);
+    batch = gpu::findSequence(b, state.arguments, state.thread.lane, tile,
+                              state.plan.tileM);
+  gpu::Sequence sequence = gpu::readSequence(b, state.arguments, batch);
   Value hasRows = (tile * state.plan.tileM).lessThan(sequence.queries);
   sequence.keys = {
       b, arith::SelectOp::create(b, hasRows, sequence.keys, state.i32(0))};
@@ -62,10 +62,10 @@ sm80::Sequence TileOrder::sequenceOf(Int &batch, Int &tile) {
 TilePlace TileOrder::place(Int index) {
   state.arguments.leave();
   if (state.arguments.isPacked()) {
-    sm80::PackedPlace packed =
-        sm80::placePacked(state.b, state.arguments, index, state.plan.tileM,
-                          2 * (state.plan.headDim + state.plan.valueDim),
-                          state.program.longestFirst());
+    gpu::PackedPlace packed =
+        gpu::placePacked(state.b, state.arguments, index, state.plan.tileM,
+                         2 * (state.plan.headDim + state.plan.valueDim),
+                         state.program.longestFirst());
     TilePlace place{{}, packed.head, {}, {}};
     place.sequence = sequenceOf(place.batch, packed.tile);
     place.row = packed.tile * state.plan.tileM;
@@ -86,8 +86,7 @@ TilePlace TileOrder::place(Int index) {
     Int most = (state.i32(sectionKilobytes) / kilobytes)
                    .max(state.i32(1))
                    .min(sequences);
-    sm80::DensePlace dense =
-        sm80::placeInSections(index, tiles, sequences, most);
+    gpu::DensePlace dense = gpu::placeInSections(index, tiles, sequences, most);
     sequence = dense.sequence;
     tile = dense.tile;
   }

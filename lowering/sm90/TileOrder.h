@@ -25,7 +25,7 @@ public:
 private:
   Int tilesOfHead();
   Int entries();
-  sm80::Sequence sequenceOf(Int &batch, Int &tile);
+  gpu::Sequence sequenceOf(Int &batch, Int &tile);
 
   KernelState &state;
 };

@@ -4,7 +4,7 @@
 #include "runtime/CaseFile.h"
 #include "runtime/qm.h"
 #include "test/contract/RowCases.h"
-#include "test/lowering/sm80/KernelCompiler.h"
+#include "test/lowering/gpu/KernelCompiler.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -2,7 +2,7 @@
 // runs, or those whose names have one of the parts. Writes FOLDER/NAME.ptx for
 // each, the manifest FOLDER/kernels.json, and prints where compile time went
 // and what ptxas found.
-#include "test/lowering/sm80/KernelCompiler.h"
+#include "test/lowering/gpu/KernelCompiler.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"

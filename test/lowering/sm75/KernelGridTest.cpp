@@ -1,8 +1,8 @@
 // Every mask and modifier compiles to machine code for sm_75 without a register
 // spilled in the loop over key blocks; every operation that a region may hold
 // has machine code; and the merge of two warps' accumulators fits its memory.
-#include "test/lowering/sm80/KernelCompiler.h"
-#include "test/lowering/sm80/MainLoops.h"
+#include "test/lowering/gpu/KernelCompiler.h"
+#include "test/lowering/gpu/MainLoops.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What the sm_75 lowering refuses: each message names the object and both numbers, and a way out.
-// RUN: qm-opt %s --pass-pipeline='builtin.module(attn.kernel(qm-expand-sm80-math),qm-lower-to-sm75)' --verify-diagnostics --split-input-file
+// RUN: qm-opt %s --pass-pipeline='builtin.module(attn.kernel(qm-expand-gpu-math),qm-lower-to-sm75)' --verify-diagnostics --split-input-file
 
 // Turing's mma.sync has no bf16.
 // expected-error@below {{QM0402: operands of type 'bf16' are not supported on sm_75; f16 is}}

@@ -2,8 +2,8 @@
 // to machine code for every target, within the registers that the schedule
 // model planned; every operation that a region may hold has machine code; and
 // compile time stays in its budget.
-#include "test/lowering/sm80/KernelCompiler.h"
-#include "test/lowering/sm80/MainLoops.h"
+#include "test/lowering/gpu/KernelCompiler.h"
+#include "test/lowering/gpu/MainLoops.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What the sm_80 lowering refuses: each message names the object and both numbers, and a way out.
-// RUN: qm-opt %s --pass-pipeline='builtin.module(attn.kernel(qm-expand-sm80-math),qm-lower-to-sm80)' --verify-diagnostics --split-input-file
+// RUN: qm-opt %s --pass-pipeline='builtin.module(attn.kernel(qm-expand-gpu-math),qm-lower-to-sm80)' --verify-diagnostics --split-input-file
 
 // A row of 100 elements is no multiple of 16 bytes.
 // expected-error@below {{QM0401: query and key head dim 100 is not supported on NVIDIA targets; multiples of 8 from 8 to 256 are}}

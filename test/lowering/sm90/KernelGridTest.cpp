@@ -2,7 +2,7 @@
 // code in which wgmma runs asynchronously (ptxas says nothing of serialisation)
 // and nothing is spilled. Where a disassembler is present, the main loop holds
 // what was planned and no more.
-#include "test/lowering/sm80/KernelCompiler.h"
+#include "test/lowering/gpu/KernelCompiler.h"
 #include "test/lowering/sm90/MainLoop.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Transcendental functions in terms the GPU has, once a region.
-// RUN: qm-opt %s --pass-pipeline='builtin.module(attn.kernel(qm-expand-sm80-math))' | FileCheck %s
+// RUN: qm-opt %s --pass-pipeline='builtin.module(attn.kernel(qm-expand-gpu-math))' | FileCheck %s
 
 attn.kernel @f(%q: tensor<?x2x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tensor<?x1x?x64xf16>, %doc: tensor<?xi32>, %width: i32)
     outs(%o: tensor<?x2x?x64xf16>)

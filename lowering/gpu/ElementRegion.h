@@ -7,13 +7,13 @@
 #pragma once
 
 #include "lowering/common/FloatRange.h"
-#include "lowering/sm80/Arguments.h"
+#include "lowering/gpu/Arguments.h"
 
 #include "mlir/IR/IRMapping.h"
 
 #include <functional>
 
-namespace qm::sm80 {
+namespace qm::gpu {
 
 class ElementRegion {
 public:
@@ -132,4 +132,4 @@ private:
 /// Whether `op` of a region has machine code here; if not, why not.
 std::optional<std::string> whyUnsupported(mlir::Operation &op);
 
-} // namespace qm::sm80
+} // namespace qm::gpu

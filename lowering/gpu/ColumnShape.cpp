@@ -1,5 +1,5 @@
 // Values of a mask along the keys of a block.
-#include "lowering/sm80/ColumnShape.h"
+#include "lowering/gpu/ColumnShape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -8,7 +8,7 @@
 
 using namespace mlir;
 using namespace qm;
-using namespace qm::sm80;
+using namespace qm::gpu;
 
 /// Indices and lengths are smaller: the runtime checks it.
 static constexpr int64_t maxLength = int64_t(1) << 30;
@@ -20,7 +20,7 @@ static std::optional<int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
-std::optional<Division> qm::sm80::matchQuotient(Value value) {
+std::optional<Division> qm::gpu::matchQuotient(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isa_and_present<arith::FloorDivSIOp, arith::ShRSIOp>(op))
     return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<Division> qm::sm80::matchQuotient(Value value) {
   return Division{op->getOperand(0), *c};
 }
 
-std::optional<Division> qm::sm80::matchRemainder(Value value) {
+std::optional<Division> qm::gpu::matchRemainder(Value value) {
   Operation *op = value.getDefiningOp();
   // x & (2^n - 1)
   if (auto mask = dyn_cast_or_null<arith::AndIOp>(op)) {

@@ -7,10 +7,10 @@
 // masked element costs little more than the selection.
 #pragma once
 
-#include "lowering/sm80/ColumnShape.h"
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ColumnShape.h"
+#include "lowering/gpu/ElementRegion.h"
 
-namespace qm::sm80 {
+namespace qm::gpu {
 
 class MaskWords {
 public:
@@ -70,4 +70,4 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> read;
 };
 
-} // namespace qm::sm80
+} // namespace qm::gpu

@@ -1,7 +1,8 @@
-// qm-expand-sm80-math: math of element-wise regions in terms the GPU has.
+// qm-expand-gpu-math: math of element-wise regions in terms the GPU has.
 // ex2.approx (math.exp2 here) is within 2 ulp; what is made of it below stays
 // within 4.
-#include "lowering/sm80/Passes.h"
+#include "lowering/common/KernelTarget.h"
+#include "lowering/gpu/Passes.h"
 
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -11,10 +12,10 @@
 
 #include <cmath>
 
-namespace qm::sm80 {
-#define GEN_PASS_DEF_EXPANDSM80MATH
-#include "lowering/sm80/Passes.h.inc"
-} // namespace qm::sm80
+namespace qm::gpu {
+#define GEN_PASS_DEF_EXPANDGPUMATH
+#include "lowering/gpu/Passes.h.inc"
+} // namespace qm::gpu
 
 using namespace mlir;
 
@@ -163,9 +164,11 @@ struct MultiplyByConstants : OpRewritePattern<arith::MulFOp> {
   }
 };
 
-struct ExpandSm80Math : qm::sm80::impl::ExpandSm80MathBase<ExpandSm80Math> {
+struct ExpandGpuMath : qm::gpu::impl::ExpandGpuMathBase<ExpandGpuMath> {
   void runOnOperation() override {
-    if (!qm::sm80::isForNvidia(getOperation()))
+    const qm::lowering::TargetInfo *target =
+        qm::lowering::getTarget(getOperation());
+    if (!target || target->sm == 0)
       return;
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExp, ExpandTanh, DivideByConstant, MultiplyByConstants>(

@@ -1,7 +1,8 @@
 // attn.extrema by a warp.
-#include "lowering/sm80/Extrema.h"
+#include "lowering/gpu/Extrema.h"
 
 #include "lowering/common/KernelTarget.h"
+#include "lowering/gpu/ControlFlow.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -9,7 +10,7 @@
 
 using namespace mlir;
 using namespace qm;
-using namespace qm::sm80;
+using namespace qm::gpu;
 
 static constexpr int64_t lanes = 32;
 /// Ranges that are read at once, and loads of each: what hides the latency of
@@ -89,7 +90,6 @@ Extrema RangeReader::reduce(Value least, Value greatest) {
 }
 
 SmallVector<Extrema> RangeReader::read(ArrayRef<IndexRange> ranges) {
-  Type i32 = b.getI32Type();
   Int longest = ranges[0].last - ranges[0].first;
   for (const IndexRange &range : ranges.drop_front())
     longest = longest.max(range.last - range.first);
@@ -101,42 +101,37 @@ SmallVector<Extrema> RangeReader::read(ArrayRef<IndexRange> ranges) {
     inits.push_back(
         Int::constant(b, std::numeric_limits<int32_t>::min()).get());
   }
-  SmallVector<Type> types(inits.size(), i32);
-  SmallVector<Location> locations(inits.size(), b.getLoc());
-  auto loop = scf::WhileOp::create(b, types, inits);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
-    scf::ConditionOp::create(b, Int(b, before->getArgument(0)).atMost(longest),
-                             before->getArguments());
-    Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
-    Int offset(b, after->getArgument(0));
-    SmallVector<Value> next{offset + lanes * loadsAtOnce};
-    for (auto [n, range] : llvm::enumerate(ranges)) {
-      Value least = after->getArgument(1 + 2 * n),
-            greatest = after->getArgument(2 + 2 * n);
-      for (int64_t load = 0; load < loadsAtOnce; ++load) {
-        // Past the end the last element is read again: it is among them.
-        Value found = element(
-            (range.first + offset + lane + load * lanes).min(range.last));
-        least = arith::MinSIOp::create(b, least, found);
-        greatest = arith::MaxSIOp::create(b, greatest, found);
-      }
-      next.append({least, greatest});
-    }
-    scf::YieldOp::create(b, next);
-  }
+  Values found = emitWhile(
+      b, inits,
+      [&](ValueRange carried) -> Value {
+        return Int(b, carried.front()).atMost(longest);
+      },
+      [&](ValueRange carried) {
+        Int offset(b, carried.front());
+        Values next{offset + lanes * loadsAtOnce};
+        for (auto [n, range] : llvm::enumerate(ranges)) {
+          Value least = carried[1 + 2 * n], greatest = carried[2 + 2 * n];
+          for (int64_t load = 0; load < loadsAtOnce; ++load) {
+            // Past the end the last element is read again: it is among them.
+            Value read = element(
+                (range.first + offset + lane + load * lanes).min(range.last));
+            least = arith::MinSIOp::create(b, least, read);
+            greatest = arith::MaxSIOp::create(b, greatest, read);
+          }
+          next.append({least, greatest});
+        }
+        return next;
+      });
   SmallVector<Extrema> result;
   for (size_t n = 0; n < ranges.size(); ++n)
-    result.push_back(
-        reduce(loop.getResult(1 + 2 * n), loop.getResult(2 + 2 * n)));
+    result.push_back(reduce(found[1 + 2 * n], found[2 + 2 * n]));
   return result;
 }
 
 std::pair<Value, Value>
-qm::sm80::emitExtrema(LocBuilder &b, Arguments &arguments, attn::ExtremaOp op,
-                      ValueRange firsts, Value last, bool lanesAgree,
-                      int64_t maxElements) {
+qm::gpu::emitExtrema(LocBuilder &b, Arguments &arguments, attn::ExtremaOp op,
+                     ValueRange firsts, Value last, bool lanesAgree,
+                     int64_t maxElements) {
   RangeReader reader(b, arguments, op, firsts);
   IndexRange own{reader.clamp({b, firsts[op.getDimension()]}),
                  reader.clamp({b, last})};

@@ -1,6 +1,7 @@
 // Compiles specs to PTX and cubin.
-#include "test/lowering/sm80/KernelCompiler.h"
+#include "test/lowering/gpu/KernelCompiler.h"
 
+#include "lowering/gpu/Pipeline.h"
 #include "lowering/sm75/Pipeline.h"
 #include "lowering/sm80/Pipeline.h"
 #include "lowering/sm90/Pipeline.h"
@@ -19,8 +20,7 @@ using namespace qm::test;
 KernelCompiler::KernelCompiler() {
   DialectRegistry registry;
   registry.insert<func::FuncDialect>();
-  sm80::registerSm80Dialects(registry);
-  sm90::registerSm90Dialects(registry);
+  gpu::registerGpuDialects(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
 }

@@ -2,9 +2,9 @@
 // See lowering/README.md. No sequence is entered while these are emitted.
 #pragma once
 
-#include "lowering/sm80/Arguments.h"
+#include "lowering/gpu/Arguments.h"
 
-namespace qm::sm80 {
+namespace qm::gpu {
 
 /// What CTA or tile `index` of packed sequences means: a head, and a tile among
 /// the numbers of the head.
@@ -29,4 +29,4 @@ Int findSequence(LocBuilder &b, Arguments &arguments, Int lane, Int &tile,
 /// Where packed or padded sequence `number` lies.
 Sequence readSequence(LocBuilder &b, Arguments &arguments, Int number);
 
-} // namespace qm::sm80
+} // namespace qm::gpu

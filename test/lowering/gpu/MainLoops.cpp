@@ -1,6 +1,6 @@
 // Instructions of sm_70 and later are 16 bytes; the opcode is the low 12 bits
 // of the first half, a branch's distance the high 32.
-#include "test/lowering/sm80/MainLoops.h"
+#include "test/lowering/gpu/MainLoops.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ELF.h"

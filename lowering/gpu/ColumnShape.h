@@ -8,7 +8,7 @@
 
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 
-namespace qm::sm80 {
+namespace qm::gpu {
 
 struct ColumnShape {
   enum Kind {
@@ -61,4 +61,4 @@ struct Division {
 std::optional<Division> matchQuotient(mlir::Value value);
 std::optional<Division> matchRemainder(mlir::Value value);
 
-} // namespace qm::sm80
+} // namespace qm::gpu

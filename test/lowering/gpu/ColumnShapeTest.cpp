@@ -1,6 +1,6 @@
 // What is said of a mask's values along the keys of a block holds for every key
 // of it: random expressions of the DSL's kind, evaluated key by key.
-#include "lowering/sm80/ColumnShape.h"
+#include "lowering/gpu/ColumnShape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,7 +13,7 @@
 
 using namespace mlir;
 using namespace qm;
-using sm80::ColumnShape;
+using gpu::ColumnShape;
 
 namespace {
 
@@ -131,7 +131,7 @@ TEST_F(ColumnShapeTest, HoldsForEveryKeyOfABlock) {
       values.push_back(grow(values));
     Operation *end = func::ReturnOp::create(builder, loc);
     for (int64_t keys : {128, 96, 64, 32}) {
-      sm80::ColumnShapes shapes(*body, keys);
+      gpu::ColumnShapes shapes(*body, keys);
       for (Value value : values) {
         ColumnShape shape = shapes.of(value);
         ++seen[shape.kind];
@@ -167,7 +167,7 @@ TEST_F(ColumnShapeTest, KnowsBlocksAndPeriods) {
   Value column = make<arith::AndIOp>(j, constant(127));
   Value phase = make<arith::AndIOp>(distance, constant(3));
   func::ReturnOp::create(builder, loc);
-  sm80::ColumnShapes shapes(*body, 128);
+  gpu::ColumnShapes shapes(*body, 128);
   EXPECT_EQ(shapes.of(distance).step, -1);
   EXPECT_TRUE(shapes.isConstant(chunk));
   EXPECT_FALSE(shapes.isConstant(step));

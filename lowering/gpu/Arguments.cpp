@@ -1,9 +1,9 @@
 // Slots of the kernel parameter.
-#include "lowering/sm80/Arguments.h"
+#include "lowering/gpu/Arguments.h"
 
 using namespace mlir;
 using namespace qm;
-using namespace qm::sm80;
+using namespace qm::gpu;
 
 static constexpr unsigned slotBytes = 8;
 

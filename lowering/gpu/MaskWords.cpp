@@ -1,13 +1,13 @@
 // The mask of a block as one bit an element.
-#include "lowering/sm80/MaskWords.h"
+#include "lowering/gpu/MaskWords.h"
 #include "lowering/common/SwapSides.h"
+#include "lowering/gpu/ControlFlow.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace qm;
-using namespace qm::sm80;
+using namespace qm::gpu;
 using arith::CmpIPredicate;
 
 /// What a value depends on.
@@ -401,39 +401,35 @@ void MaskWords::emitLanes(Emission &emission, Value predicate) {
       emission.choose(different, emission.constant(8), emission.constant(1));
   SmallVector<Value> inits{emission.constant(0)};
   inits.append(rows * parts, emission.constant(0));
-  SmallVector<Type> types(inits.size(), b.getI32Type());
-  SmallVector<Location> locations(inits.size(), b.getLoc());
-  auto loop = scf::WhileOp::create(b, types, inits);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
-    scf::ConditionOp::create(b, Int(b, before->getArgument(0)).lessThan(count),
-                             before->getArguments());
-    Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
-    Int number(b, after->getArgument(0));
-    // Without a difference the first row speaks for all.
-    Value mine =
-        arith::OrIOp::create(b, rowOfLane.equals(number),
-                             arith::CmpIOp::create(b, CmpIPredicate::eq, count,
-                                                   emission.constant(1)));
-    SmallVector<Value> next{number + 1};
-    for (unsigned row = 0; row < rows; ++row) {
-      Value ofRow = nvvm::broadcastLane(b, ofRows[row], number * 4);
-      for (unsigned part = 0; part < parts; ++part) {
-        Value holds = arith::CmpIOp::create(b, compare.getPredicate(),
-                                            keyFirst ? ofKeys[part] : ofRow,
-                                            keyFirst ? ofRow : ofKeys[part]);
-        next.push_back(
-            emission.choose(mine, nvvm::ballot(b, holds),
-                            after->getArgument(1 + row * parts + part)));
-      }
-    }
-    scf::YieldOp::create(b, next);
-  }
-  SmallVector<Value> words(loop.getResults().drop_front());
+  Values found = emitWhile(
+      b, inits,
+      [&](ValueRange carried) -> Value {
+        return Int(b, carried.front()).lessThan(count);
+      },
+      [&](ValueRange carried) {
+        Int number(b, carried.front());
+        // Without a difference the first row speaks for all.
+        Value mine = arith::OrIOp::create(
+            b, rowOfLane.equals(number),
+            arith::CmpIOp::create(b, CmpIPredicate::eq, count,
+                                  emission.constant(1)));
+        Values next{number + 1};
+        for (unsigned row = 0; row < rows; ++row) {
+          Value ofRow = nvvm::broadcastLane(b, ofRows[row], number * 4);
+          for (unsigned part = 0; part < parts; ++part) {
+            Value holds = arith::CmpIOp::create(
+                b, compare.getPredicate(), keyFirst ? ofKeys[part] : ofRow,
+                keyFirst ? ofRow : ofKeys[part]);
+            next.push_back(emission.choose(mine, nvvm::ballot(b, holds),
+                                           carried[1 + row * parts + part]));
+          }
+        }
+        return next;
+      });
+  ArrayRef<Value> words = ArrayRef<Value>(found).drop_front();
   for (unsigned row = 0; row < rows; ++row)
-    emission.words[{predicate, row}] = gatherColumns(
-        emission, ArrayRef<Value>(words).slice(row * parts, parts));
+    emission.words[{predicate, row}] =
+        gatherColumns(emission, words.slice(row * parts, parts));
 }
 
 Value MaskWords::emitWord(Emission &emission, Value predicate, unsigned row) {

@@ -7,7 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace qm::sm80 {
+namespace qm::gpu {
 using nvvm::LocBuilder;
 
 /// An i32 or i64 value. `/`, `%` and `>>` are unsigned: all operands here are
@@ -79,4 +79,4 @@ private:
   mlir::Value value;
 };
 
-} // namespace qm::sm80
+} // namespace qm::gpu

@@ -1,9 +1,9 @@
 // attn.search: where a value belongs in a sorted buffer.
 #pragma once
 
-#include "lowering/sm80/Arguments.h"
+#include "lowering/gpu/Arguments.h"
 
-namespace qm::sm80 {
+namespace qm::gpu {
 
 /// All lanes of the warp search together, with the same operands: 32 elements a
 /// step, so that 2^20 take four loads one after the other and not twenty. In a
@@ -11,4 +11,4 @@ namespace qm::sm80 {
 mlir::Value emitSearch(LocBuilder &b, Arguments &arguments, attn::SearchOp op,
                        mlir::ValueRange indices, mlir::Value value);
 
-} // namespace qm::sm80
+} // namespace qm::gpu

@@ -1,9 +1,9 @@
 // attn.extrema: the least and the greatest of a range of elements.
 #pragma once
 
-#include "lowering/sm80/Arguments.h"
+#include "lowering/gpu/Arguments.h"
 
-namespace qm::sm80 {
+namespace qm::gpu {
 
 /// All lanes of the warp come here together. `firsts` and `last` (i32) say
 /// which elements; they may differ between lanes along the dimension of the
@@ -14,4 +14,4 @@ emitExtrema(LocBuilder &b, Arguments &arguments, attn::ExtremaOp op,
             mlir::ValueRange firsts, mlir::Value last, bool lanesAgree,
             int64_t maxElements = attn::ExtremaOp::maxElements);
 
-} // namespace qm::sm80
+} // namespace qm::gpu

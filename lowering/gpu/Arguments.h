@@ -4,11 +4,11 @@
 #pragma once
 
 #include "lowering/common/KernelInfo.h"
-#include "lowering/sm80/Int.h"
+#include "lowering/gpu/Int.h"
 
 #include <optional>
 
-namespace qm::sm80 {
+namespace qm::gpu {
 
 /// The sequence that a query tile is of, in calls whose sequences have lengths
 /// of their own; i32.
@@ -68,4 +68,4 @@ private:
   std::optional<Sequence> sequence;
 };
 
-} // namespace qm::sm80
+} // namespace qm::gpu

@@ -1,14 +1,13 @@
 // Sequences of different lengths.
-#include "lowering/sm80/Sequences.h"
+#include "lowering/gpu/Sequences.h"
 
-#include "lowering/sm80/KernelState.h"
+#include "lowering/gpu/ControlFlow.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace qm;
-using namespace qm::sm80;
+using namespace qm::gpu;
 
 /// Element `index` of lengths or starts, at least `least` and at most `most`:
 /// they are data, and wrong data must not lead out of a tensor.
@@ -19,9 +18,9 @@ static Int loadLength(LocBuilder &b, Arguments &arguments, Value lengths,
       .max(least);
 }
 
-PackedPlace qm::sm80::placePacked(LocBuilder &b, Arguments &arguments,
-                                  Int index, int64_t tileM, int64_t rowBytes,
-                                  bool longestFirst) {
+PackedPlace qm::gpu::placePacked(LocBuilder &b, Arguments &arguments, Int index,
+                                 int64_t tileM, int64_t rowBytes,
+                                 bool longestFirst) {
   constexpr int64_t cacheBytes = 32 << 20;
   Int heads = arguments.extentOfCall(attn::Extent::Heads);
   Int count = arguments.extentOfCall(attn::Extent::Batch);
@@ -81,34 +80,28 @@ static Int searchSequence(LocBuilder &b, Arguments &arguments, Int lane,
   Int first = choose(isBefore, zero, begin + early - 1);
   Int size = choose(isBefore, begin, choose(isAfter, count - first, one));
 
-  Type i32 = b.getI32Type();
-  auto loop = scf::WhileOp::create(b, TypeRange{i32, i32},
-                                   ValueRange{first.get(), size.get()});
-  {
-    OpBuilder::InsertionGuard guard(b);
-    SmallVector<Location> locations(2, b.getLoc());
-    Block *condition =
-        b.createBlock(&loop.getBefore(), {}, TypeRange{i32, i32}, locations);
-    scf::ConditionOp::create(b, one.lessThan(Int(b, condition->getArgument(1))),
-                             condition->getArguments());
-    Block *body =
-        b.createBlock(&loop.getAfter(), {}, TypeRange{i32, i32}, locations);
-    Int from(b, body->getArgument(0)), left(b, body->getArgument(1));
-    Int step = (left + (lanes - 1)) / lanes;
-    Int offset = lane * step;
-    Int found = countEarly(b, offset.lessThan(left),
-                           tilesBefore(from + offset).atMost(wanted));
-    Int skipped = (found - 1).max(zero) * step; // the first one certainly does
-    scf::YieldOp::create(
-        b, ValueRange{(from + skipped).get(), step.min(left - skipped).get()});
-  }
-  Int number(b, loop.getResult(0));
+  Values found = emitWhile(
+      b, {first.get(), size.get()},
+      [&](ValueRange carried) -> Value {
+        return one.lessThan(Int(b, carried[1]));
+      },
+      [&](ValueRange carried) {
+        Int from(b, carried[0]), left(b, carried[1]);
+        Int step = (left + (lanes - 1)) / lanes;
+        Int offset = lane * step;
+        Int earlyHere = countEarly(b, offset.lessThan(left),
+                                   tilesBefore(from + offset).atMost(wanted));
+        Int skipped =
+            (earlyHere - 1).max(zero) * step; // the first one certainly does
+        return Values{from + skipped, step.min(left - skipped)};
+      });
+  Int number(b, found[0]);
   before = tilesBefore(number);
   return number;
 }
 
-Int qm::sm80::findSequence(LocBuilder &b, Arguments &arguments, Int lane,
-                           Int &tile, int64_t tileM) {
+Int qm::gpu::findSequence(LocBuilder &b, Arguments &arguments, Int lane,
+                          Int &tile, int64_t tileM) {
   Int zero = Int::constant(b, 0);
   Int count = arguments.extentOfCall(attn::Extent::Batch);
   SmallVector<Value> found =
@@ -132,8 +125,8 @@ static std::pair<Int, Int> readRows(LocBuilder &b, Arguments &arguments,
   return {first, end - first};
 }
 
-Sequence qm::sm80::readSequence(LocBuilder &b, Arguments &arguments,
-                                Int number) {
+Sequence qm::gpu::readSequence(LocBuilder &b, Arguments &arguments,
+                               Int number) {
   auto [firstQuery, queries] =
       readRows(b, arguments, arguments.queryLengths(), number,
                arguments.extentOfCall(attn::Extent::Query));

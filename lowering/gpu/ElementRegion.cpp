@@ -1,8 +1,8 @@
 // Emits element-wise regions, each operation as often as it can differ.
-#include "lowering/sm80/ElementRegion.h"
+#include "lowering/gpu/ElementRegion.h"
 
-#include "lowering/sm80/Extrema.h"
-#include "lowering/sm80/SearchSorted.h"
+#include "lowering/gpu/Extrema.h"
+#include "lowering/gpu/SearchSorted.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -11,7 +11,7 @@
 
 using namespace mlir;
 using namespace qm;
-using namespace qm::sm80;
+using namespace qm::gpu;
 
 ElementRegion::ElementRegion(Region &region, Roles roles, Arguments &arguments,
                              const IRMapping &outer, Operation *loop)
@@ -413,7 +413,7 @@ void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
   b.setLoc(saved);
 }
 
-std::optional<std::string> qm::sm80::whyUnsupported(Operation &op) {
+std::optional<std::string> qm::gpu::whyUnsupported(Operation &op) {
   if (isa<attn::LoadOp, attn::ExtentOp, attn::SearchOp, attn::ExtremaOp,
           attn::YieldOp>(op) ||
       op.hasTrait<OpTrait::ConstantLike>())

@@ -1,0 +1,15 @@
+// The passes of this folder.
+#pragma once
+
+#include "dialect/AttnOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Pass/Pass.h"
+
+namespace qm::gpu {
+#define GEN_PASS_DECL
+#include "lowering/gpu/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "lowering/gpu/Passes.h.inc"
+} // namespace qm::gpu
