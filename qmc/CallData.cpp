@@ -111,9 +111,11 @@ LogicalResult CallDataBuilder::addTensor(BlockArgument argument,
   FailureOr<SmallVector<int64_t>> shape = extentsOf(argument, name);
   if (failed(shape))
     return failure();
+  DType dtype = *reference::dtypeOf(type.getElementType());
+  if (failed(addMemory(dtype, *shape, name)))
+    return failure();
   HostTensor &tensor = data.tensors.emplace_back(
-      *reference::dtypeOf(type.getElementType()), *shape,
-      orderOf(type.getRank(), argument.getArgNumber() < 3));
+      dtype, *shape, orderOf(type.getRank(), argument.getArgNumber() < 3));
   fill(tensor.view(), argument, name);
   data.arguments.push_back(tensor.view());
   return success();
@@ -136,11 +138,12 @@ FailureOr<CallData> CallDataBuilder::build() {
   }
   int64_t entries = packed() ? 1 : batch, rows = rowsOf(0);
   auto oType = cast<RankedTensorType>(spec.getResultTypes()[0]);
-  data.output = std::make_unique<HostTensor>(
-      *reference::dtypeOf(oType.getElementType()),
-      ArrayRef<int64_t>{entries, oType.getDimSize(1), rows,
-                        oType.getDimSize(3)},
-      orderOf(4, /*operand=*/true));
+  DType outputType = *reference::dtypeOf(oType.getElementType());
+  int64_t shape[] = {entries, oType.getDimSize(1), rows, oType.getDimSize(3)};
+  if (failed(addMemory(outputType, shape, "o")))
+    return failure();
+  data.output = std::make_unique<HostTensor>(outputType, shape,
+                                             orderOf(4, /*operand=*/true));
   auto makeStatistic = [&] {
     return std::make_unique<HostTensor>(
         DType::F32, ArrayRef<int64_t>{entries, oType.getDimSize(1), rows});

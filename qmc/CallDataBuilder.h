@@ -45,6 +45,11 @@ private:
                                   llvm::StringRef name);
   mlir::FailureOr<llvm::SmallVector<int64_t>>
   extentsOf(mlir::BlockArgument argument, llvm::StringRef name);
+  /// What the tensors made so far take, with one more; fails past what there
+  /// is.
+  mlir::LogicalResult addMemory(reference::DType type,
+                                llvm::ArrayRef<int64_t> shape,
+                                llvm::StringRef name);
   void fill(const reference::TensorView &tensor, mlir::BlockArgument argument,
             llvm::StringRef name);
   llvm::SmallVector<unsigned> orderOf(unsigned rank, bool operand);
@@ -57,6 +62,7 @@ private:
   llvm::StringMap<std::string> inputs, params, extents;
   llvm::StringMap<reference::HostTensor> files;
   int64_t batch = 1, sq = 1024, skv = 1024;
+  int64_t memory = 0; ///< bytes of the tensors made so far
   /// The operator whose sequences have lengths of their own, or null.
   attn::AttentionOp sequences;
   /// Its lengths, or starts, of the queries and of the keys.

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
+#include <unistd.h>
 #include <utility>
 
 using namespace mlir;
@@ -60,13 +61,15 @@ int64_t CallDataBuilder::defaultExtent(Indexed indexed) {
 
 /// Batch and lengths: from given q, k, v, else from flags.
 LogicalResult CallDataBuilder::readSizes() {
+  // Sums and differences of two lengths fit i32.
+  constexpr int64_t longest = (1 << 30) - 1;
   for (auto [flag, value] : {std::pair("--batch", options.batch),
                              {"--sq", options.sq},
                              {"--skv", options.skv}})
-    if (value && (*value < 0 || *value > INT32_MAX))
+    if (value && (*value < 0 || *value > longest))
       return reportError(diag::Id::BadFlagValue,
                          llvm::Twine(flag) + " must be in 0.." +
-                             llvm::Twine(INT32_MAX) + ", not " +
+                             llvm::Twine(longest) + ", not " +
                              llvm::Twine(*value),
                          flag, "a length or a batch is 0 or more");
   for (attn::AttentionOp op : spec.getOps<attn::AttentionOp>())
@@ -125,6 +128,27 @@ LogicalResult CallDataBuilder::makeLengths() {
                          "--batch", "give fewer or shorter sequences");
   }
   return success();
+}
+
+LogicalResult CallDataBuilder::addMemory(DType type, ArrayRef<int64_t> shape,
+                                         StringRef name) {
+  int64_t bytes = runtime::bytesPerElement(type);
+  bool tooMuch = false;
+  for (int64_t extent : shape)
+    tooMuch |= __builtin_mul_overflow(bytes, extent, &bytes);
+  tooMuch |= __builtin_add_overflow(memory, bytes, &memory);
+  int64_t all = int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  if (!tooMuch && memory <= all)
+    return success();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "'" << name << "' of '" << spec.getName() << "' is ";
+  llvm::interleave(shape, os, " x ");
+  os << " " << runtime::dataTypeName(type)
+     << ": the arguments need more than the " << (all >> 30)
+     << " GiB of memory of this machine";
+  return reportError(diag::Id::RuntimeOutOfMemory, text, "",
+                     "give a smaller --batch, --sq, --skv or --extent");
 }
 
 /// Adds lengths that were made up; false for any other tensor.
@@ -191,6 +215,6 @@ CallDataBuilder::extentsOf(BlockArgument argument, StringRef name) {
                            llvm::Twine(given.size()) + " extents, '" + name +
                            "' has " + llvm::Twine(used) +
                            " that are known only at run time",
-                       name);
+                       name, "give one number for each");
   return result;
 }

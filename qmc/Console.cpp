@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Unicode.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -52,6 +53,12 @@ unsigned matchQuality(StringRef argument, StringRef part) {
   return argument.contains(part);
 }
 
+/// Columns of a terminal.
+size_t width(StringRef text) {
+  int columns = sys::unicode::columnWidthUTF8(text);
+  return columns < 0 ? text.size() : columns;
+}
+
 /// The command line with a caret under `part`.
 void printCommandLine(StringRef part) {
   if (arguments.empty()) // used as a library
@@ -68,12 +75,12 @@ void printCommandLine(StringRef part) {
     std::string word = quoted(argument);
     line += line.empty() ? "" : " ";
     if (&argument == best) // the value rather than the name: --spec=spec
-      column = line.size() + StringRef(word).rfind(part);
+      column = width(line) + width(word.substr(0, word.rfind(part.str())));
     line += word;
   }
   errs() << "  " << line << "\n  " << std::string(column, ' ');
   WithColor(errs(), raw_ostream::GREEN, /*Bold=*/true)
-      << '^' << std::string(part.size() - 1, '~');
+      << '^' << std::string(width(part) - 1, '~');
   errs() << '\n';
 }
 

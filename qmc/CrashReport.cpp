@@ -1,7 +1,11 @@
 //===- CrashReport.cpp - what is left when the compiler fails -------------===//
 #include "qmc/CrashReport.h"
+#include "qmc/Interruption.h"
+
+#include "dialect/DiagnosticIds.h"
 
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -13,7 +17,7 @@ using namespace qm::driver;
 
 // A signal handler may only call async-signal-safe functions: everything it
 // needs is prepared here beforehand.
-static std::string command, input, path;
+static std::string command, input, path, userCode;
 
 static void put(int file, const char *text, size_t size) {
   while (size > 0) {
@@ -25,6 +29,16 @@ static void put(int file, const char *text, size_t size) {
   }
 }
 static void put(int file, const char *text) { put(file, text, strlen(text)); }
+
+/// A crash of the user's code is an error of the input.
+[[noreturn]] static void reportUserCode(const char *what) {
+  put(2, userCode.data(), userCode.size());
+  put(2, what);
+  put(2, "\nhelp: a spec runs once, when it is compiled; look for a bad "
+         "pointer, an endless recursion or a failed assertion in it\n");
+  removeTemporaries();
+  ::_exit(1);
+}
 
 void qm::driver::reportInternalError(const char *what) {
   put(2, "qmc: internal error: ");
@@ -43,21 +57,28 @@ void qm::driver::reportInternalError(const char *what) {
     put(2, path.c_str());
   }
   put(2, "\n");
+  removeTemporaries();
   ::_exit(2);
+}
+
+static void reportCrash(const char *what) {
+  if (!userCode.empty())
+    reportUserCode(what);
+  reportInternalError(what);
 }
 
 static void onSignal(int number) {
   switch (number) {
   case SIGSEGV:
-    reportInternalError("segmentation fault");
+    return reportCrash("segmentation fault");
   case SIGABRT:
-    reportInternalError("abort");
+    return reportCrash("abort");
   case SIGFPE:
-    reportInternalError("arithmetic exception");
+    return reportCrash("arithmetic exception");
   case SIGILL:
-    reportInternalError("illegal instruction");
+    return reportCrash("illegal instruction");
   default:
-    reportInternalError("bus error");
+    return reportCrash("bus error");
   }
 }
 
@@ -66,6 +87,10 @@ void qm::driver::installCrashReport(std::string commandLine) {
   const char *folder = std::getenv("TMPDIR");
   path = std::string(folder && *folder ? folder : "/tmp") + "/qmc-crash-" +
          std::to_string(::getpid()) + ".mlir";
+
+  // LLVM installs handlers of its own when it first makes a temporary file.
+  // Made to do so now, it does not put them in front of these later.
+  llvm::sys::AddSignalHandler([](void *) {}, nullptr);
 
   // A stack overflow leaves no stack to report on.
   static char stack[64 << 10];
@@ -83,3 +108,10 @@ void qm::driver::installCrashReport(std::string commandLine) {
 }
 
 void qm::driver::setCrashInput(std::string text) { input = std::move(text); }
+
+UserCode::UserCode(const llvm::Twine &what) {
+  userCode = ("qmc: error: " + diag::code(diag::Id::SpecThrew) + ": " + what +
+              " crashed: ")
+                 .str();
+}
+UserCode::~UserCode() { userCode.clear(); }

@@ -26,7 +26,7 @@ using reference::TensorView;
 namespace {
 
 bool isCode(StringRef text) {
-  return text.size() == 6 && text.starts_with("QM") &&
+  return text.size() == 6 && text.starts_with_insensitive("QM") &&
          llvm::all_of(text.drop_front(2), llvm::isDigit);
 }
 
@@ -38,7 +38,7 @@ LogicalResult explainCode(StringRef code) {
   if (!info)
     return reportError(diag::Id::UnknownCode, "no diagnostic is called " + code,
                        code, "give the code as a message prints it");
-  llvm::outs() << code << ": " << info->title << "\n\n";
+  llvm::outs() << diag::code(info->id) << ": " << info->title << "\n\n";
   unsigned column = 0;
   for (StringRef word : llvm::split(info->text, ' ')) {
     if (column && column + 1 + word.size() > 80) {

@@ -9,7 +9,8 @@
 namespace qm::driver {
 
 /// The candidate with the smallest edit distance to `name`, or "" if none is
-/// closer than replacing half of it.
+/// closer than replacing half of it. A candidate that begins with `name` is the
+/// nearest.
 std::string nearestName(llvm::StringRef name,
                         llvm::ArrayRef<std::string> candidates);
 

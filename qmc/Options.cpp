@@ -149,7 +149,7 @@ void addLibraryFlags(CLI::App &build, Options &options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LIST")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1 << 16))
       ->group(group);
   addList(build, "--heads", options.heads,
           "Head counts, query x key/value: 32x8,32x32 (default: the spec's)",
@@ -443,7 +443,11 @@ std::optional<Options> qm::driver::parseOptions(int argc, char **argv,
     options.input = options.files.front();
   if (options.input.empty() && options.suite.empty() && options.times.empty()) {
     (void)reportError(diag::Id::CannotRead, "no input file given", "",
-                      "name a .cpp spec or a .mlir file");
+                      options.command == Command::Bench
+                          ? "name a .cpp spec or a .mlir file, or a suite: "
+                            "--suite=" +
+                                suiteNames()
+                          : "name a .cpp spec or a .mlir file");
     return std::nullopt;
   }
   return options;

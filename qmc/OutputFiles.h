@@ -10,6 +10,7 @@ namespace qm::driver {
 
 /// Files that appear together: each is written beside its destination under a
 /// temporary name, and all are renamed by `commit`. Without it, nothing stays.
+/// A device or a pipe (/dev/null) is written to, by `commit`, never replaced.
 class OutputFiles {
 public:
   OutputFiles() = default;
@@ -21,8 +22,11 @@ public:
   mlir::LogicalResult commit();
 
 private:
+  void forget();
+
   struct Pending {
     std::string temporary, path;
+    std::string bytes; ///< for what is no regular file
   };
   std::vector<Pending> pending;
   std::vector<std::string> madeFolders;

@@ -1,6 +1,7 @@
 //===- SpecLibrary.cpp - the specs in a shared object ---------------------===//
 #include "qmc/SpecLibrary.h"
 #include "qmc/Console.h"
+#include "qmc/CrashReport.h"
 
 #include "dialect/dsl/include/qm/spec_abi.h"
 
@@ -39,6 +40,7 @@ FailureOr<SpecLibrary> SpecLibrary::open(StringRef path) {
                        "include <qm/attention.h> and define a spec with "
                        "QM_ATTENTION(name) { ... }");
   };
+  UserCode loading("what a .cpp spec does when it is loaded");
   void *handle = dlopen(path.str().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return unusable(dlerror());
@@ -70,7 +72,11 @@ std::vector<std::string> SpecLibrary::names() const {
 
 FailureOr<std::string> SpecLibrary::trace(int index, MLIRContext &context) {
   // Asked first: tracing happens here, and a spec with diagnostics has no text.
-  const char *text = functions->mlir(index);
+  const char *text = [&] {
+    UserCode tracing(llvm::Twine("the description of '") +
+                     functions->name(index) + "'");
+    return functions->mlir(index);
+  }();
   for (int number = 0, count = functions->diagnosticCount(index);
        number < count; ++number) {
     qm_spec_diagnostic_t diagnostic;

@@ -10,6 +10,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/VersionTuple.h"
 
 #include <chrono>
@@ -82,17 +83,36 @@ std::string qm::ptx::findPtxas(StringRef explicitPath,
   return {};
 }
 
+/// llvm::writeToOutput would end the program where the disk is full.
+static std::error_code write(int file, StringRef bytes) {
+  llvm::raw_fd_ostream stream(file, /*shouldClose=*/true);
+  stream << bytes;
+  stream.close();
+  std::error_code error = stream.error();
+  stream.clear_error();
+  return error;
+}
+
 namespace {
-/// A temporary file that goes when this does.
+/// A temporary file that goes when this does, or when a signal ends the
+/// program.
 struct TemporaryFile {
   llvm::SmallString<128> name;
   std::error_code error;
   std::optional<llvm::FileRemover> remover;
 
-  explicit TemporaryFile(StringRef suffix) {
-    error = fs::createTemporaryFile("qm", suffix, name);
-    if (!error)
-      remover.emplace(name);
+  explicit TemporaryFile(StringRef suffix, StringRef bytes = "") {
+    int file;
+    error = fs::createTemporaryFile("qm", suffix, file, name);
+    if (error)
+      return;
+    remover.emplace(name);
+    llvm::sys::RemoveFileOnSignal(name);
+    error = write(file, bytes);
+  }
+  ~TemporaryFile() {
+    remover.reset();
+    llvm::sys::DontRemoveFileOnSignal(name);
   }
   std::string read() const {
     auto buffer = llvm::MemoryBuffer::getFile(name);
@@ -113,18 +133,14 @@ qm::ptx::assemble(StringRef ptx, const PtxasOptions &options, Location loc) {
                       "(--emit=ptx), which "
                       "needs no ptxas");
 
-  TemporaryFile input("ptx"), output("cubin"), messages("txt");
+  TemporaryFile input("ptx", ptx), output("cubin"), messages("txt");
   for (const TemporaryFile *file : {&input, &output, &messages})
     if (file->error)
-      return diag::error(loc, Id::PtxasFailed)
-             << "no temporary file: " << file->error.message();
-  if (llvm::Error error =
-          llvm::writeToOutput(input.name, [&](llvm::raw_ostream &stream) {
-            stream << ptx;
-            return llvm::Error::success();
-          }))
-    return diag::error(loc, Id::PtxasFailed)
-           << "no temporary file: " << llvm::toString(std::move(error));
+      return diag::help(diag::error(loc, Id::PtxasFailed)
+                            << "cannot write a temporary file: "
+                            << file->error.message(),
+                        "set TMPDIR to a folder that can be written and has "
+                        "room");
 
   std::string arch = "-arch=" + options.target;
   llvm::SmallVector<StringRef> arguments{program, arch, "-v"};
@@ -150,13 +166,28 @@ qm::ptx::assemble(StringRef ptx, const PtxasOptions &options, Location loc) {
         "if ptxas is older than the target, use a newer CUDA toolkit; else "
         "please report this with the PTX (--save-temps)");
   Assembled assembled{output.read(), parsePtxasReport(text)};
+  if (!StringRef(assembled.cubin).starts_with("\177ELF"))
+    return diag::help(diag::error(loc, Id::PtxasFailed)
+                          << program << " for " << options.target
+                          << " ended well and wrote no cubin",
+                      "name NVIDIA's ptxas with --ptxas=PATH or QM_PTXAS");
   assembled.report.seconds = seconds.count();
   return assembled;
 }
 
 llvm::Error qm::ptx::writeAtomically(StringRef path, StringRef bytes) {
-  return llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream << bytes;
-    return llvm::Error::success();
-  });
+  int file;
+  llvm::SmallString<128> temporary;
+  if (std::error_code error =
+          fs::createUniqueFile(path + ".%%%%%%.tmp", file, temporary,
+                               fs::OF_None, fs::all_read | fs::owner_write))
+    return llvm::errorCodeToError(error);
+  llvm::sys::RemoveFileOnSignal(temporary);
+  std::error_code error = write(file, bytes);
+  if (!error)
+    error = fs::rename(temporary, path);
+  if (error)
+    fs::remove(temporary);
+  llvm::sys::DontRemoveFileOnSignal(temporary);
+  return llvm::errorCodeToError(error);
 }
