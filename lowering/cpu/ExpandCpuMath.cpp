@@ -1,5 +1,6 @@
 //===- ExpandCpuMath.cpp - math and narrow floats for vector units --------===//
 
+#include "lowering/common/ExpandTrigonometry.h"
 #include "lowering/common/TargetInfo.h"
 #include "lowering/cpu/Passes.h"
 
@@ -171,7 +172,9 @@ struct ExpandCpuMath : qm::cpu::impl::ExpandCpuMathBase<ExpandCpuMath> {
         patterns, MathPolynomialApproximationOptions());
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     arith::populateExpandBFloat16Patterns(patterns);
-    if (!hasFmaAndF16C(getOperation()))
+    bool wide = hasFmaAndF16C(getOperation());
+    qm::lowering::populateTrigonometryPatterns(patterns, /*fused=*/wide);
+    if (!wide)
       patterns.add<ExpandExtF16, ExpandTruncF16, ExpandFma>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

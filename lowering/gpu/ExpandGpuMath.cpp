@@ -1,6 +1,7 @@
 // qm-expand-gpu-math: math of element-wise regions in terms the GPU has.
 // ex2.approx (math.exp2 here) is within 2 ulp; what is made of it below stays
 // within 4.
+#include "lowering/common/ExpandTrigonometry.h"
 #include "lowering/common/KernelTarget.h"
 #include "lowering/gpu/Passes.h"
 
@@ -173,6 +174,7 @@ struct ExpandGpuMath : qm::gpu::impl::ExpandGpuMathBase<ExpandGpuMath> {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExp, ExpandTanh, DivideByConstant, MultiplyByConstants>(
         &getContext());
+    qm::lowering::populateTrigonometryPatterns(patterns, /*fused=*/true);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     // Every function with an approximation, except those above and what the GPU
     // has.

@@ -166,6 +166,38 @@ INSTANTIATE_TEST_SUITE_P(Levels, Target,
                          testing::Values("generic-cpu", "x86-64-v3",
                                          "x86-64-v4"));
 
+// One key, so that lse is the score: sin and cos of distances of long
+// sequences, within 1.3 2^-24. That lse is kept in units of log 2 costs another
+// 2^-24.
+TEST(Trigonometry, IsAccurateForLargeArguments) {
+  for (std::string target : {"generic-cpu", "cpu"})
+    for (std::string function : {"sin", "cos"}) {
+      // Without fused multiply-adds the reduction is exact up to 2^13 quarter
+      // turns.
+      std::string step = target == "cpu" ? "211.0" : "2.5";
+      SpecShape spec;
+      spec.heads = spec.kvHeads = 1;
+      spec.headDim = 1;
+      spec.modifiers = R"(score (%s, %b, %h, %i, %j) {
+        %x = arith.sitofp %i : i32 to f32
+        %middle = arith.constant 2500.0 : f32
+        %step = arith.constant )" +
+                       step + R"( : f32
+        %y = arith.subf %x, %middle : f32
+        %z = arith.mulf %y, %step : f32
+        %t = math.)" + function +
+                       R"( %z : f32
+        attn.yield %t : f32
+      })";
+      CompiledSpec compiled(spec, {}, target);
+      ASSERT_TRUE(compiled.valid());
+      Call call(spec, 1, 5000, 1);
+      compiled.run(call);
+      EXPECT_LE(measure(compiled, call).lse, 2.3 * 0x1p-24)
+          << function << " " << target;
+    }
+}
+
 // f16 and bf16 values through integer code, denormals and infinities included:
 // one key, so that O is V.
 TEST(NarrowTypes, ConversionsAreExactOnEveryValue) {

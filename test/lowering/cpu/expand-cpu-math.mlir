@@ -11,6 +11,30 @@ llvm.func @transcendental(%x: vector<8xf32>) -> vector<8xf32> attributes {target
   llvm.return %e : vector<8xf32>
 }
 
+// sin and cos: a multiple of pi/2 is taken off in three exact steps, in four without fused multiply-adds.
+// CHECK-LABEL: llvm.func @trigonometry
+// CHECK-NOT: math.sin
+// CHECK-DAG: arith.constant dense<-1.57079637> : vector<8xf32>
+// CHECK-DAG: arith.constant dense<4.37113883E-8> : vector<8xf32>
+// CHECK-DAG: arith.constant dense<1.71512451E-15> : vector<8xf32>
+// CHECK: %[[BITS:.*]] = arith.bitcast {{.*}} : vector<8xf32> to vector<8xi32>
+// CHECK: arith.andi %[[BITS]]
+llvm.func @trigonometry(%x: vector<8xf32>) -> vector<8xf32> attributes {target_cpu = "x86-64-v3"} {
+  %s = math.sin %x : vector<8xf32>
+  llvm.return %s : vector<8xf32>
+}
+
+// CHECK-LABEL: llvm.func @trigonometry_generic
+// CHECK-NOT: math.cos
+// CHECK-DAG: arith.constant dense<-1.5703125> : vector<4xf32>
+// CHECK-DAG: arith.constant dense<-4.83751297E-4> : vector<4xf32>
+// CHECK-DAG: arith.constant dense<-7.54953362E-8> : vector<4xf32>
+// CHECK-DAG: arith.constant dense<-2.56334407E-12> : vector<4xf32>
+llvm.func @trigonometry_generic(%x: vector<4xf32>) -> vector<4xf32> attributes {target_cpu = "generic"} {
+  %c = math.cos %x : vector<4xf32>
+  llvm.return %c : vector<4xf32>
+}
+
 // CHECK-LABEL: llvm.func @bf16
 // CHECK-NOT: arith.truncf
 // CHECK-NOT: arith.extf
