@@ -93,6 +93,8 @@ public:
           "'%s' has %lld heads and '%s' has %lld: not a multiple\nhelp: "
           "the query heads are divided evenly among the key heads",
           name(Role::Q), ll(q[1]), name(Role::K), ll(k[1]));
+    if (int status = checkRows())
+      return status;
     if (int status = checkLengths())
       return status;
     // A gather clamps its index to [0, extent - 1]: there must be an element.
@@ -125,6 +127,17 @@ private:
       {Role::Q, 2, Role::RowMax, 2}, {Role::Q, 0, Role::LenQ, 0},
       {Role::Q, 0, Role::LenKv, 0},  {Role::CuQ, 0, Role::CuKv, 0},
   };
+
+  /// Masks add and subtract lengths and positions in 32 bits.
+  int checkRows() const {
+    for (Role role : {Role::Q, Role::K})
+      if (int64_t rows = extents(role)[2]; rows >= 1 << 30)
+        return fail(QM_ERROR_TENSOR_SIZE,
+                    "tensor '%s' has %lld rows; sequences have fewer than "
+                    "2^30\nhelp: split the call",
+                    name(role), ll(rows));
+    return QM_OK;
+  }
 
   /// Starts of sequences ascend within the tensor, and lengths are within it.
   /// On a GPU they are not read here: kernels clamp them.

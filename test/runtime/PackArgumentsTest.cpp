@@ -162,12 +162,12 @@ TEST_F(PackArguments, ManagedMemoryGoesWithAnyGpu) {
 TEST_F(PackArguments, AllocatedTilesAreLimitedToAGrid) {
   Arguments arguments;
   for (probe::Tensor *tensor : {&arguments.q, &arguments.o, &arguments.lse}) {
-    tensor->shape[2] = INT32_MAX; // 2 * 4 * 2^31 / 4 tiles
+    tensor->shape[2] = (1 << 30) - 1; // 2 * 4 * 2^30 / 4 tiles
     tensor->strides[0] = tensor->strides[1] = 8;
   }
   ASSERT_EQ(pack(arguments), QM_OK) << lastError();
   EXPECT_EQ(call.tiles(4), -1);
-  EXPECT_EQ(call.tiles(64), 8LL * ((INT32_MAX + 63LL) / 64));
+  EXPECT_EQ(call.tiles(64), 8LL << 24);
 }
 
 TEST_F(PackArguments, BoolsComeInThreeForms) {
@@ -240,6 +240,23 @@ const BadCall badCalls[] = {
     {"HugeExtent", cpu,
      [](Arguments &arguments, auto &) { arguments.k.shape[2] = 1LL << 31; },
      QM_ERROR_TENSOR_SIZE, "'k' has extent 2147483648"},
+    {"LongQueries", cpu,
+     [](Arguments &arguments, auto &) {
+       for (probe::Tensor *tensor :
+            {&arguments.q, &arguments.o, &arguments.lse}) {
+         tensor->shape[2] = 1 << 30;
+         tensor->strides[0] = tensor->strides[1] = 8;
+       }
+     },
+     QM_ERROR_TENSOR_SIZE, "'q' has 1073741824 rows; sequences have fewer"},
+    {"LongKeys", cpu,
+     [](Arguments &arguments, auto &) {
+       for (probe::Tensor *tensor : {&arguments.k, &arguments.v}) {
+         tensor->shape[2] = 1 << 30;
+         tensor->strides[0] = tensor->strides[1] = 8;
+       }
+     },
+     QM_ERROR_TENSOR_SIZE, "'k' has 1073741824 rows; sequences have fewer"},
     {"CompactOverflow", cpu,
      [](Arguments &arguments, auto &) {
        arguments.q.dl.strides = nullptr;
