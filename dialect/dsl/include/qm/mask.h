@@ -91,7 +91,9 @@ Mask custom(const F &function) {
                 "a mask keeps or drops a pair: its function returns a Bool, as "
                 "in `return i >= j;` (numbers are not masks; an additive bias "
                 "belongs in spec.score)");
-  if constexpr (detail::returnsCondition<F>)
+  // A lambda that holds a Spec by value was refused where it was written.
+  constexpr bool isCopyable = __is_constructible(F, const F &);
+  if constexpr (detail::returnsCondition<F> && isCopyable)
     return Mask(new detail::MaskFunction<F>(function));
   else
     return full();
