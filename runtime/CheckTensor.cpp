@@ -87,14 +87,14 @@ int checkDevice(const View &view, DLDevice device) {
 int checkType(const View &view) {
   DLDataType actual = view.tensor->dtype;
   if (!matches(actual, view.argument->dtype)) {
-    DLDataType expected = toDLPack(view.argument->dtype);
-    return fail(
-        QM_ERROR_TENSOR_DTYPE,
-        "tensor '%s' has DLPack type (code %d, bits %d, lanes %d), the "
-        "kernel needs %s (code %d, bits %d, lanes 1)\nhelp: convert it, "
-        "or build the kernel for this dtype",
-        view.name(), actual.code, actual.bits, actual.lanes,
-        dataTypeName(view.argument->dtype), expected.code, expected.bits);
+    const char *known = dataTypeName(actual);
+    return fail(QM_ERROR_TENSOR_DTYPE,
+                "tensor '%s' holds %s (DLPack code %d, bits %d, lanes %d), the "
+                "kernel needs %s\nhelp: convert it, or build the kernel for "
+                "this dtype",
+                view.name(), known ? known : "elements of another type",
+                actual.code, actual.bits, actual.lanes,
+                dataTypeName(view.argument->dtype));
   }
   if (view.tensor->ndim != view.rank() && !view.isFlat())
     return fail(QM_ERROR_TENSOR_RANK,

@@ -39,6 +39,13 @@ bool qm::runtime::parseDataType(std::string_view name, DataType &type) {
 
 const char *qm::runtime::dataTypeName(DataType type) { return row(type).name; }
 
+const char *qm::runtime::dataTypeName(DLDataType type) {
+  for (const TypeRow &entry : table)
+    if (matches(type, static_cast<DataType>(&entry - table)))
+      return entry.name;
+  return nullptr;
+}
+
 int64_t qm::runtime::bytesPerElement(DataType type) { return row(type).bytes; }
 
 DLDataType qm::runtime::toDLPack(DataType type) { return row(type).dlpack; }

@@ -221,7 +221,7 @@ const BadCall badCalls[] = {
        arguments.k.dl.dtype = {kDLBfloat, 16, 1};
      },
      QM_ERROR_TENSOR_DTYPE,
-     "'k' has DLPack type (code 4, bits 16, lanes 1), the kernel needs f32"},
+     "'k' holds bf16 (DLPack code 4, bits 16, lanes 1), the kernel needs f32"},
     {"VectorDtype", cpu,
      [](Arguments &arguments, auto &) { arguments.k.dl.dtype.lanes = 2; },
      QM_ERROR_TENSOR_DTYPE, "lanes 2"},

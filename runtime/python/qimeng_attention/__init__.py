@@ -11,12 +11,12 @@ Needs neither NumPy nor PyTorch: arrays are anything with DLPack. README.md of t
 for PyTorch.
 """
 
-from . import masks, scores
+from . import foreign, masks, scores
 from .arguments import buffer, scalar
 from .attention import attention
 from .catalogue import BOTTOM_RIGHT, TOP_LEFT, extent
 from .compiler import build, register
-from .errors import CompileError, CompilerNotFound, CompileWarning, Error, LaunchError, SpecError
+from .errors import CompileError, CompilerNotFound, CompileWarning, Error, LaunchError, SpecError, TraceError
 from .functions import clamp, cos, erf, exp, exp2, log, maximum, minimum, rsqrt, sigmoid, sin, sqrt, tanh, to_float, to_int, where
 from .kernel import Kernel, Operator
 from .library import Library, load
@@ -25,7 +25,7 @@ from .spec import Spec
 __version__ = "0.1.0"
 __all__ = [
     "BOTTOM_RIGHT", "CompileError", "CompileWarning", "CompilerNotFound", "Error", "Kernel", "LaunchError", "Library", "Operator", "Spec",
-    "SpecError", "TOP_LEFT", "attention", "buffer", "build", "clamp", "cos", "erf", "exp", "exp2", "extent", "load", "log",
+    "SpecError", "TOP_LEFT", "TraceError", "attention", "buffer", "build", "clamp", "cos", "erf", "exp", "exp2", "extent", "load", "log",
     "masks", "maximum", "minimum", "register", "rsqrt", "scalar", "scores", "sigmoid", "sin", "sqrt", "tanh", "to_float",
     "to_int", "where",
 ]  # fmt: skip

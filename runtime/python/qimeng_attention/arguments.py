@@ -11,7 +11,7 @@ import numbers
 import re
 
 from . import graph
-from .errors import SpecError
+from .errors import SpecError, TraceAttributeError, TraceError
 from .graph import F32, I1, I8, I32, LOAD, PARAMETER, Node, operation
 from .places import here
 from .tensors import describe
@@ -72,28 +72,56 @@ class Buffer:
         return Buffer(self.argument, given) if len(given) < self.rank else self._load(given)
 
     def __iter__(self):
-        raise TypeError("a buffer has no elements while a function is traced; read one with x[h]")
+        raise TraceError("a buffer has no elements to go through while a function is traced", "read one with x[h]")
+
+    def __getattr__(self, name):
+        """What arrays have and buffers have not."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise TraceAttributeError(
+            f"{self._label()}.{name} has no meaning in a traced function: a buffer is read element by element",
+            "compute it before, outside of the function, or read elements as x[h, j]",
+        )
+
+    def _array_operator(self, *unused):
+        """x + 1 of all its elements, or of those that x[h] leaves open."""
+        raise TraceError(*self.missing_subscripts(), code="QM0208")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = __abs__ = _array_operator
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __or__ = __ror__ = __invert__ = __bool__ = __float__ = _array_operator
+
+    def missing_subscripts(self):
+        """Of a mistake: (message, help)."""
+        given = len(self._subscripts)
+        return f"{self._label()} has {_count(self.rank, 'dimension')} and is read with {_count(given, 'subscript')}", "read one element, as x[h, j]"
+
+    def _label(self):
+        return f"buffer '{self.argument.name or 'buffer'}'"
 
     def _node(self, subscript, at):
-        label = f"buffer '{self.argument.name or 'buffer'}'"
+        label = self._label()
         if at >= self.rank:
-            raise TypeError(f"{label} has {self.rank} dimensions and is indexed by {at + 1} subscripts")
+            raise TraceError(
+                f"{label} has {_count(self.rank, 'dimension')} and is read with {_count(at + 1, 'subscript')}",
+                "give a subscript for each dimension",
+                code="QM0208",
+            )
         if isinstance(subscript, (slice, type(None), type(...))):
-            raise TypeError(f"{label} is read element by element: a slice has no meaning in a traced function")
+            raise TraceError(f"{label} is read element by element: a slice has no meaning in a traced function", "read elements as x[h, j]")
         node = numeric(subscript)
         if node.type != I32:
-            raise TypeError(f"{label} is indexed by integers: use to_int(x) for a Float")
+            raise TraceError(f"{label} is indexed by integers, not by a Float", "use to_int(x)")
         expected = AXES.get(self.argument.dims[at])
         kind = getattr(subscript, "kind", None)
         if expected and kind and kind != expected and not (expected == "kv_head" and kind == "head"):
-            raise TypeError(
-                f"dimension {at} of {label} was declared over '{self.argument.dims[at]}' and is indexed by the {kind} index: "
-                f"swap the subscripts, or compute the index (x + 0) where this is meant"
+            raise TraceError(
+                f"dimension {at} of {label} was declared over '{self.argument.dims[at]}' and is indexed by the {kind} index",
+                "swap the subscripts, or compute the index (x + 0) where this is meant",
             )
         if expected == "kv_head" and kind == "head":
-            raise TypeError(
-                f"dimension {at} of {label} was declared over 'kv_heads' and is indexed by the query head: divide it by the group, "
-                "h // group"
+            raise TraceError(
+                f"dimension {at} of {label} was declared over 'kv_heads' and is indexed by the query head",
+                "divide it by the group, h // group",
             )
         return node
 
@@ -112,6 +140,14 @@ class Buffer:
 
     def __repr__(self):
         return f"<buffer {self.argument.name or 'without a name'} {self.argument.dtype} {list(self.argument.dims)}>"
+
+
+def _count(number, what):
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _refuse_elements(dtype):
+    return TraceError(f"a buffer has no elements of type {dtype}", f"choose from {', '.join(ELEMENT_TYPES)}", code="QM0212")
 
 
 def _checked_dims(dims, label):
@@ -150,13 +186,13 @@ def buffer(array, dims=None, name="", sorted=False):
     """
     if isinstance(array, str):
         if array not in ELEMENT_TYPES:
-            raise TypeError(f"a buffer has no elements of type '{array}'; choose from {', '.join(ELEMENT_TYPES)}")
+            raise _refuse_elements(f"'{array}'")
         if not dims:
             raise TypeError("a buffer that is only declared needs its dims, as in buffer('f32', ['heads'], 'slopes')")
         return Buffer(Argument(array, _checked_dims(dims, f"buffer '{name}'"), name, None, _checked_sorted(sorted, array)))
     dtype, shape = describe(array)
     if dtype not in ELEMENT_TYPES:
-        raise TypeError(f"a buffer has no elements of type {dtype}; choose from {', '.join(ELEMENT_TYPES)}")
+        raise _refuse_elements(dtype)
     if not shape:
         raise TypeError("an array without dimensions is no buffer: reshape it to (1,) and read x[0], or pass scalar(number)")
     if dims is not None and len(dims) != len(shape):

@@ -1,6 +1,9 @@
 """Exceptions. Each has the code and the text of the project's diagnostics: `qmc explain QM0512` prints the long text."""
 
+import linecache
 import re
+
+from .places import here
 
 
 class Error(Exception):
@@ -15,17 +18,30 @@ class Error(Exception):
 
     @classmethod
     def from_text(cls, text):
-        """Of a text that holds its code, as libqm.so and qmc write them."""
+        """Of a text that holds its code, as libqimeng.so and qmc write them."""
         found = re.search(r"\bQM\d{4}\b", text)
         return cls(text.rstrip(), found.group(0) if found else "")
 
 
 class SpecError(Error):
-    """A mistake in a spec that tracing finds: `place` is where in the user's source, as "file:line"."""
+    """A mistake in a spec that tracing finds: `place` is where in the user's source, as "file:line". The text shows the line."""
 
     def __init__(self, code, message, help_text, place):
-        super().__init__(f"{place}: {code}: {message}\nhelp: {help_text}", code)
+        line = linecache.getline(place.file, place.line).strip()
+        shown = f"\n    {line}" if line else ""
+        super().__init__(f"{place}: {code}: {message}{shown}\nhelp: {help_text}", code)
         self.place = str(place)
+
+
+class TraceError(SpecError, TypeError):
+    """A traced function does what has no meaning for symbolic values; `place` is its line that is running, where none is given."""
+
+    def __init__(self, message, help_text, code="QM0207", place=None):
+        super().__init__(code, message, help_text, place or here())
+
+
+class TraceAttributeError(TraceError, AttributeError):
+    """The same, of an attribute: for hasattr it is not there."""
 
 
 class CompileError(Error):

@@ -1,17 +1,14 @@
-"""Functions on symbolic values. NumPy's and PyTorch's functions of the same names do the same when they meet one.
-
-They are for traced functions: with numbers only they give a symbolic constant too.
-"""
+"""Functions on symbolic values, for traced functions: with numbers only they give a symbolic constant too."""
 
 from . import graph
 from .graph import F32, I1, I32, operation
-from .values import FUNCTIONS, Bool, Float, Index, _is_bool, arithmetic, as_float, as_index, condition, floor_divide, floor_modulo, numeric
+from .values import Bool, Float, Index, arithmetic, as_float, as_index, condition, is_bool, numeric
 
 
 def where(condition_, x, y):
     """`x` where the condition holds, else `y`; both are always evaluated. (C++: select.)"""
     chosen = condition(condition_)
-    if _is_bool(x) and _is_bool(y):
+    if is_bool(x) and is_bool(y):
         return Bool(operation("arith.select", I1, chosen, condition(x), condition(y)))
     a, b = numeric(x), numeric(y)
     if a.type == I32 and b.type == I32:
@@ -33,10 +30,10 @@ def clamp(x, low, high):
 
 
 def absolute(x):
-    return abs(x if isinstance(x, (Float, Index)) else _constant(x))
+    return abs(x if isinstance(x, (Float, Index)) else constant(x))
 
 
-def _constant(x):
+def constant(x):
     node = numeric(x)
     return Float(node) if node.type == F32 else Index(node)
 
@@ -70,99 +67,22 @@ def sigmoid(x):
 
 def to_float(x):
     """An Index as f32; a Bool as 0 or 1."""
-    if _is_bool(x):
+    if is_bool(x):
         return Float(operation("arith.uitofp", F32, condition(x)))
     return Float(as_float(numeric(x)))
 
 
 def to_int(x):
     """A Float rounded towards zero (beyond the range of i32 the result is unspecified); a Bool as 0 or 1."""
-    if _is_bool(x):
+    if is_bool(x):
         return Index(operation("arith.extui", I32, condition(x)))
     node = numeric(x)
     return Index(node if node.type == I32 else operation("arith.fptosi", I32, node))
 
 
-# What NumPy and PyTorch call these and the operators.
-
-
-def _logical(operator):
-    def function(a, b):
-        return operator(Bool(condition(a)), Bool(condition(b)))
-
-    return function
-
-
-def _clip(x, min=None, max=None):
-    x = x if min is None else maximum(x, min)
-    return x if max is None else minimum(x, max)
-
-
-def _operator(apply):
-    def function(a, b):
-        # Constants on the left have no operators of ours.
-        return apply(a if hasattr(a, "node") else _constant(a), b)
-
-    return function
-
-
-def _power(base, exponent):
-    return base**exponent
-
-
-FUNCTIONS.update({f.__name__: f for f in (where, minimum, maximum, absolute, exp, exp2, log, tanh, sqrt, rsqrt, erf, sin, cos, sigmoid)})
-FUNCTIONS.update(
-    {
-        "abs": absolute,
-        "clip": _clip,
-        "clamp": _clip,
-        "min": minimum,
-        "max": maximum,
-        "square": lambda x: x * x,
-        "negative": lambda x: -x,
-        "neg": lambda x: -x,
-        "add": _operator(lambda a, b: a + b),
-        "subtract": _operator(lambda a, b: a - b),
-        "sub": _operator(lambda a, b: a - b),
-        "multiply": _operator(lambda a, b: a * b),
-        "mul": _operator(lambda a, b: a * b),
-        "divide": _operator(lambda a, b: a / b),
-        "true_divide": _operator(lambda a, b: a / b),
-        "div": _operator(lambda a, b: a / b),
-        "floor_divide": floor_divide,
-        "remainder": floor_modulo,
-        "pow": _power,
-        "power": _power,
-        "equal": _operator(lambda a, b: a == b),
-        "eq": _operator(lambda a, b: a == b),
-        "not_equal": _operator(lambda a, b: a != b),
-        "ne": _operator(lambda a, b: a != b),
-        "less": _operator(lambda a, b: a < b),
-        "lt": _operator(lambda a, b: a < b),
-        "less_equal": _operator(lambda a, b: a <= b),
-        "le": _operator(lambda a, b: a <= b),
-        "greater": _operator(lambda a, b: a > b),
-        "gt": _operator(lambda a, b: a > b),
-        "greater_equal": _operator(lambda a, b: a >= b),
-        "ge": _operator(lambda a, b: a >= b),
-        "logical_and": _logical(lambda a, b: a & b),
-        "logical_or": _logical(lambda a, b: a | b),
-        "logical_xor": _logical(lambda a, b: a ^ b),
-        "logical_not": lambda a: ~Bool(condition(a)),
-        "bitwise_and": lambda a, b: a & b,
-        "bitwise_or": lambda a, b: a | b,
-        "bitwise_xor": lambda a, b: a ^ b,
-        "bitwise_not": lambda a: ~a,
-        "invert": lambda a: ~a,
-        "left_shift": lambda a, b: a << b,
-        "right_shift": lambda a, b: a >> b,
-    }
-)
-
-
 def scalar_like(value):
     """A number or a symbolic value as an Index or a Float."""
-    return value if isinstance(value, (Index, Float)) else _constant(value)
+    return value if isinstance(value, (Index, Float)) else constant(value)
 
 
 def index_like(value, what):

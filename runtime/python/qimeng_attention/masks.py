@@ -10,9 +10,10 @@ meaning are those of the C++ catalogue (dialect/dsl/CATALOGUE.md), where example
 
 from .arguments import Buffer, as_buffer
 from .catalogue import BOTTOM_RIGHT, TOP_LEFT, Alignment, at_least, constant_of, position, require
+from .errors import TraceError
 from .graph import boolean
-from .places import at_place, here
-from .values import Bool, Index, condition
+from .places import at_place, beginning_of, here
+from .values import Bool, Index, condition, is_bool
 
 __all__ = [
     "BOTTOM_RIGHT", "Mask", "TOP_LEFT", "batch_window", "batchify", "block_causal", "block_diagonal", "block_diffusion",
@@ -31,7 +32,11 @@ class Mask:
 
     def __call__(self, b, h, i, j):
         if self._place is None:  # a function of the user's: its nodes stand on its own lines
-            return Bool(condition(self._function(b, h, i, j)))
+            kept = self._function(b, h, i, j)
+            if not is_bool(kept):
+                message = f"a mask function gives a condition; this one gives {'nothing' if kept is None else type(kept).__name__}"
+                raise TraceError(message, "compare, as in i >= j", "QM0206", beginning_of(self._function))
+            return Bool(condition(kept))
         with at_place(self._place):
             return Bool(condition(self._function(b, h, i, j)))
 

@@ -4,6 +4,7 @@ Every node of a trace has a place, which the MLIR text carries as a location; so
 """
 
 import contextlib
+import inspect
 import sys
 import threading
 
@@ -51,6 +52,12 @@ class Beginning(Place):
     def __init__(self, function):
         self.file = function.__code__.co_filename
         self.line = function.__code__.co_firstlineno
+
+
+def beginning_of(function):
+    """Where a traced function, or what a functools.partial holds, begins; of another callable, the line that is running."""
+    function = getattr(function, "func", function)
+    return Beginning(function) if inspect.isfunction(function) else here()
 
 
 def here():

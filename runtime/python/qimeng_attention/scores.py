@@ -9,10 +9,11 @@ import numbers
 
 from .arguments import Buffer, as_buffer
 from .catalogue import BOTTOM_RIGHT, Alignment, at_least, extent, position, require
+from .errors import TraceError
 from .functions import clamp, cos, exp2, index_like, log, maximum, minimum, scalar_like, tanh, to_float, to_int, where
 from .masks import as_mask, causal
-from .places import at_place, here
-from .values import Float, as_float, numeric
+from .places import at_place, beginning_of, here
+from .values import Float, as_float, is_bool, numeric
 
 __all__ = [
     "Score", "added_dot", "alibi", "alibi_bidirectional", "batch_bias", "causal_as_score", "custom", "dense_bias",
@@ -30,7 +31,15 @@ class Score:
 
     def __call__(self, s, b, h, i, j):
         if self._place is None:
-            return Float(as_float(numeric(self._function(s, b, h, i, j))))
+            score = self._function(s, b, h, i, j)
+            if score is None or is_bool(score):
+                raise TraceError(
+                    f"a score function gives a number; this one gives {'nothing' if score is None else 'Bool'}",
+                    "return the score; what drops a pair is a mask function, or where(condition, s, -math.inf)",
+                    "QM0206",
+                    beginning_of(self._function),
+                )
+            return Float(as_float(numeric(score)))
         with at_place(self._place):
             return Float(as_float(numeric(self._function(s, b, h, i, j))))
 

@@ -9,10 +9,10 @@ import re
 from . import compiler, graph
 from .arguments import Buffer
 from .emit import LENGTHS, Emitter
-from .errors import SpecError
+from .errors import SpecError, TraceError
 from .graph import F32, I32, INDEX, Node
 from .masks import as_mask
-from .places import Beginning, here
+from .places import beginning_of, here
 from .scores import as_score
 from .tensors import device_of, parse_device
 from .values import Float, Index, as_float, numeric
@@ -37,17 +37,16 @@ def _arguments(token):
     return [Float(argument(0, F32))] + [Index(argument(at + 1, I32), kind) for at, kind in enumerate(kinds)]
 
 
-def _place_of(function):
-    return Beginning(function) if inspect.isfunction(function) else here()
-
-
 def _check_arity(function, count, signature):
-    if not inspect.isfunction(function):
+    inner = getattr(function, "func", function)  # of a functools.partial
+    if not inspect.isfunction(inner):
         return
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError:
-        raise TypeError(f"{function.__name__} takes {count} arguments: {signature}") from None
+        raise TraceError(
+            f"{inner.__name__} is called with {count} arguments: {signature}", "let it take these", "QM0206", beginning_of(function)
+        ) from None
 
 
 class Spec:
@@ -151,7 +150,7 @@ class Spec:
         token = object()
         s, *at = _arguments(token)
         root = as_score(score_mod)(s, *at).node
-        return None if root is s.node else Function(token, root, _place_of(score_mod))
+        return None if root is s.node else Function(token, root, beginning_of(score_mod))
 
     def _trace_mask(self, mask):
         if mask is None:
@@ -160,7 +159,7 @@ class Spec:
         token = object()
         _, *at = _arguments(token)
         root = as_mask(mask)(*at).node
-        return None if root.is_boolean(True) else Function(token, root, _place_of(mask))
+        return None if root.is_boolean(True) else Function(token, root, beginning_of(mask))
 
     def _trace_sink(self, sink):
         if sink is None:
@@ -173,7 +172,7 @@ class Spec:
             place = here()
         else:
             _check_arity(sink, 2, "(b, h)")
-            place = _place_of(sink)
+            place = beginning_of(sink)
         token = object()
         _, b, h, _, _ = _arguments(token)
         return Function(token, as_float(numeric(sink(b, h))), place)

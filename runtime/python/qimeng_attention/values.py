@@ -6,21 +6,22 @@
     Bool   & | ^ ~                    for and, or, exclusive or, not; both sides are always evaluated
 
 With a Float beside it an Index becomes f32. A symbolic value has no truth and no number: `if`, `and`, `or`, `not` and
-`0 <= i < n` raise a TypeError that says what to write.
+`0 <= i < n` raise a TraceError that says what to write.
 """
 
+import functools
 import numbers
 
 from . import graph
-from .errors import SpecError
+from .errors import SpecError, TraceAttributeError, TraceError
 from .graph import F32, I1, I32, operation
 from .places import here
 
-# NumPy's and PyTorch's functions on symbolic values, by name; functions.py fills it.
-FUNCTIONS = {}
+# NumPy's and PyTorch's functions on symbolic values, by name; foreign.py fills them. METHODS: where the method differs.
+FUNCTIONS, METHODS = {}, {}
 
 
-def _is_bool(value):
+def is_bool(value):
     return isinstance(value, (bool, Bool)) or type(value).__name__ in ("bool_", "bool")
 
 
@@ -32,24 +33,28 @@ def numeric(value):
     """The node of a number, symbolic or not."""
     if isinstance(value, (Float, Index)):
         return value.node
-    if _is_bool(value):
-        raise TypeError("a Bool is not a number: write where(condition, x, y), or to_float(condition) if 0 and 1 are meant")
+    if is_bool(value):
+        raise TraceError("a Bool is not a number", "write where(condition, x, y), or to_float(condition) if 0 and 1 are meant")
     if isinstance(value, numbers.Integral):
         return graph.integer(value)
     if isinstance(value, numbers.Real):
         return graph.real(value)
+    if _describe(value) == "an array" and not value.shape:
+        return numeric(value.item())
     if _describe(value) == "an array":
-        raise TypeError("an array in a traced function: wrap it once with qimeng_attention.buffer(array) and read its elements as x[h, j]")
-    raise TypeError(f"{_describe(value)} is not a number, an Index or a Float")
+        raise TraceError("an array in a traced function", "wrap it once with qimeng_attention.buffer(array) and read its elements as x[h, j]")
+    if hasattr(value, "missing_subscripts"):
+        raise TraceError(*value.missing_subscripts(), code="QM0208")
+    raise TraceError(f"{_describe(value)} is not a number, an Index or a Float", "compute with numbers, symbolic values and elements of buffers")
 
 
 def condition(value):
     """The node of a truth value, symbolic or not."""
     if isinstance(value, Bool):
         return value.node
-    if _is_bool(value):
+    if is_bool(value):
         return graph.boolean(value)
-    raise TypeError(f"{_describe(value)} is not a condition: compare it, as in i >= j")
+    raise TraceError(f"{_describe(value)} is not a condition", "compare it, as in i >= j")
 
 
 def as_float(node):
@@ -61,7 +66,7 @@ def as_float(node):
 def as_index(value, what):
     node = numeric(value)
     if node.type != I32:
-        raise TypeError(f"{what} is an integer or an Index, not a Float: use to_int(x)")
+        raise TraceError(f"{what} is an integer or an Index, not a Float", "use to_int(x)")
     return node
 
 
@@ -119,14 +124,14 @@ def shift(mnemonic, a, b):
 
 
 def bitwise(mnemonic, a, b):
-    if _is_bool(a) or _is_bool(b):
+    if is_bool(a) or is_bool(b):
         return Bool(operation(mnemonic, I1, condition(a), condition(b)))
     return Index(operation(mnemonic, I32, as_index(a, "an operand of a bit operator"), as_index(b, "an operand of a bit operator")))
 
 
 def power(base, exponent):
     if not isinstance(exponent, int) or not 1 <= exponent <= 16:
-        raise TypeError("** takes an integer from 1 to 16 that is known now: write exp2(y * log2(x)) for others")
+        raise TraceError("** takes an integer from 1 to 16 that is known now", "write exp(y * log(x)) for others")
     result = base
     for _ in range(exponent - 1):
         result = result * base
@@ -144,19 +149,36 @@ class Value:
         self.node = node
 
     def __bool__(self):
-        raise TypeError(
-            "a symbolic value has no truth while it is traced: write where(condition, x, y) for `if`, & for `and`, | for `or`, ~ for "
-            "`not`, (a <= x) & (x < b) for `a <= x < b`, minimum and maximum for min and max"
+        raise TraceError(
+            "a symbolic value has no truth while it is traced",
+            "write where(condition, x, y) for `if`, & for `and`, | for `or`, ~ for `not`, (a <= x) & (x < b) for `a <= x < b`, minimum "
+            "and maximum for min and max",
         )
 
     def __index__(self):
-        raise TypeError("a symbolic index into an array: wrap the array once with qimeng_attention.buffer(array)")
+        raise TraceError(
+            "a symbolic value is no index into an array and no number of turns",
+            "wrap the array once with qimeng_attention.buffer(array); turns of a loop are numbers known now",
+        )
 
     def __int__(self):
-        raise TypeError("a symbolic value has no number while it is traced: use to_int(x)")
+        raise TraceError("a symbolic value has no number while it is traced", "use to_int(x)")
 
     def __float__(self):
-        raise TypeError("a symbolic value has no number while it is traced: use to_float(x)")
+        raise TraceError(
+            "a symbolic value has no number while it is traced",
+            "use to_float(x), and the functions of qimeng_attention, NumPy or PyTorch instead of those of math",
+        )
+
+    def __getattr__(self, name):
+        """NumPy's and PyTorch's methods: s.tanh(), i.float()."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        function = METHODS.get(name) or FUNCTIONS.get(name)
+        if function is None:
+            known = ", ".join(sorted({*METHODS, *FUNCTIONS}))
+            raise TraceAttributeError(f"{type(self).__name__}.{name} has no meaning in a traced function", f"known are {known}")
+        return functools.partial(function, self)
 
     def __array_ufunc__(self, function, method, *inputs, **options):
         return _foreign("numpy", function.__name__ if method == "__call__" else method, inputs, options)
@@ -183,7 +205,7 @@ def _foreign(library, name, arguments, options):
     function = FUNCTIONS.get(name.strip("_"))
     if function is None:
         known = ", ".join(sorted(FUNCTIONS))
-        raise TypeError(f"{library}.{name} has no meaning in a traced function. Known: {known}")
+        raise TraceError(f"{library}.{name} has no meaning in a traced function", f"known are {known}")
     return function(*arguments, **options)
 
 

@@ -1,8 +1,10 @@
 """PyTorch: the drop-in functions and the operators, on the CPU, against PyTorch's own attention. Skipped where PyTorch is missing."""
 
+import functools
 import math
 import sys
 import unittest
+import unittest.mock
 import warnings
 
 try:
@@ -16,7 +18,7 @@ except ImportError:
 
 import qimeng_attention as qa
 from qimeng_attention import masks, scores
-from qimeng_attention.torch import flex_attention, scaled_dot_product_attention, varlen_attention
+from qimeng_attention.torch import flex_attention, functional, scaled_dot_product_attention, varlen_attention
 
 warnings.filterwarnings("ignore", "flex_attention called without torch.compile")
 SLOPES = torch.tensor([0.5, 0.25, 0.125, 0.0625])
@@ -105,16 +107,43 @@ class Sdpa(Contract):
         o = scaled_dot_product_attention(q, k, v)
         self.assertTrue(o.transpose(1, 2).is_contiguous(), "the result has the order of q")
 
+    def test_any_strides(self):
+        self.check(*(x.transpose(2, 3).contiguous().transpose(2, 3) for x in tensors(kv_heads=4)))
+        self.check(*(x[..., ::2] for x in tensors(kv_heads=4)))
+
+    def test_autocast(self):
+        q, k, v = tensors(kv_heads=4)
+        bias = torch.randn(50, 50)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            self.check(q, k.bfloat16(), v)
+            self.check(q, k.bfloat16(), v, bias)
+
+    def test_padded_head_dims(self):
+        """On a GPU they are multiples of 8; the same padding serves here to see that it changes nothing."""
+        with unittest.mock.patch.dict(functional._HEAD_DIM_MULTIPLE, cpu=8):
+            for width, value_width in ((60, 60), (60, 64), (64, 30), (7, 3)):
+                with self.subTest(width=width, value_width=value_width):
+                    q, k, v = tensors(kv_heads=4, width=width, value_width=value_width)
+                    self.check(q, k, v)
+                    self.check(q, k, v, is_causal=True, scale=0.3)
+                    compiled = torch.compile(scaled_dot_product_attention, fullgraph=True, backend="aot_eager")
+                    torch.testing.assert_close(compiled(q, k, v), scaled_dot_product_attention(q, k, v))
+
     def test_refusals(self):
         q, k, v = tensors()
+        ids = torch.tensor([0, 50])
         for error, words, call in (
             (NotImplementedError, "dropout", lambda: scaled_dot_product_attention(q, k, v, dropout_p=0.1, enable_gqa=True)),
             (ValueError, "enable_gqa", lambda: scaled_dot_product_attention(q, k, v)),
             (ValueError, "ambiguous", lambda: scaled_dot_product_attention(q, q, q, torch.ones(50, 50).bool(), is_causal=True)),
             (ValueError, "dimensions", lambda: scaled_dot_product_attention(q[None], q[None], q[None])),
-            (ValueError, "not 'f64'", lambda: scaled_dot_product_attention(q.double(), q.double(), q.double())),
-            (qa.LaunchError, "QM0512", lambda: scaled_dot_product_attention(q, q, q.half())),
-            (qa.LaunchError, "QM0516", lambda: scaled_dot_product_attention(q[..., ::2], q[..., :16], q)),
+            (ValueError, "query has 4 dimensions and value has 3", lambda: scaled_dot_product_attention(q, q, q[0])),
+            (TypeError, "float64.*bfloat16", lambda: scaled_dot_product_attention(q.double(), q.double(), q.double())),
+            (TypeError, "value torch.float16", lambda: scaled_dot_product_attention(q, q, q.half())),
+            (TypeError, "ndarray.*qimeng_attention.attention", lambda: scaled_dot_product_attention(q, k.numpy(), v)),
+            (TypeError, "int64.*bool", lambda: scaled_dot_product_attention(q, q, q, torch.ones(50, 50, dtype=torch.int64))),
+            (qa.LaunchError, "QM0515", lambda: scaled_dot_product_attention(q, q, q[:, :, :40])),
+            (qa.LaunchError, "QM0512.*'cu_q' holds i64.*needs i32", lambda: varlen_attention(q[0], q[0], q[0], ids, ids)),
         ):
             with self.subTest(words), self.assertRaisesRegex(error, words):
                 call()
@@ -213,20 +242,65 @@ class Flex(Contract):
         o, lse = flex_attention(*tensors(kv_heads=4), mask_mod=lambda b, h, i, j: i < j - 40, return_lse=True)
         self.assertTrue((o[:, :, 20:] == 0).all() and (lse[:, :, 20:] == -math.inf).all())
 
+    def test_whatever_can_be_called(self):
+        """A partial, a method, an object with __call__: eagerly and compiled; tensors that they hold are inputs."""
+
+        class Model:
+            def __init__(self):
+                self.slopes, self.window = SLOPES, WINDOW
+
+            def __call__(self, b, h, i, j):
+                return self.near(i, j)
+
+            def near(self, i, j, *, most=3):
+                return i - j <= self.window * most
+
+            def bias(self, scale, s, b, h, i, j):
+                return s + scale["all"] * self.slopes[h] * (j - i)
+
+        q, k, v = tensors(kv_heads=4)
+        model = Model()
+        score = functools.partial(model.bias, {"all": 2.0})
+
+        def run(q, k, v):
+            return flex_attention(q, k, v, score, mask_mod=model)
+
+        compiled = torch.compile(run, fullgraph=True, backend="aot_eager")
+        for slopes in (SLOPES, -2 * SLOPES):
+            model.slopes = slopes
+            expected = their_flex_attention(
+                q, k, v, lambda s, b, h, i, j: s + 2 * slopes[h] * (j - i),
+                block_mask=create_block_mask(lambda b, h, i, j: i - j <= 3 * WINDOW, None, None, 50, 50, device="cpu"),
+            )  # fmt: skip
+            for ours in (run, compiled):
+                torch.testing.assert_close(ours(q, k, v), expected)
+
+    def test_methods_of_values(self):
+        q, k, v = tensors(kv_heads=4)
+
+        def score(s, b, h, i, j):
+            return torch.where(i > j, (s / 5).tanh() * 5, s.to(torch.float32)) + (i - j).abs().float() * SLOPES[h].neg()
+
+        torch.testing.assert_close(flex_attention(q, k, v, score), their_flex_attention(q, k, v, score))
+
+    def test_one_batch_entry_of_keys(self):
+        q, k, v = tensors(kv_heads=4)
+        expected = flex_attention(q, k[:1].repeat(2, 1, 1, 1), v[:1].repeat(2, 1, 1, 1))
+        self.assertTrue(torch.equal(flex_attention(q, k[:1], v[:1]), expected))
+
     def test_refusals(self):
         q, k, v = tensors(kv_heads=4)
         table = torch.ones(3, 4, 5)
 
         class Model:
-            def bias(self, h):
-                return SLOPES[h]
+            bias = object()
 
         model, number = Model(), qa.scalar(3)
         other = create_block_mask(windowed, None, None, 64, 64, device="cpu")
         lists = create_block_mask(noop_mask, None, None, 50, 50, device="cpu")
         for error, words, score_mod, options in (
-            (TypeError, "where.*& for `and`", lambda s, b, h, i, j: s if i > j else -s, {}),
-            (TypeError, "3 dimensions.*4 subscripts", lambda s, b, h, i, j: s + table[b, h, i, j], {}),
+            (TypeError, "QM0207.*s if i > j.*where.*& for `and`", lambda s, b, h, i, j: s if i > j else -s, {}),
+            (TypeError, "QM0208.*3 dimensions.*4 subscripts", lambda s, b, h, i, j: s + table[b, h, i, j], {}),
             (AttributeError, "Model.bias.*local variable", lambda s, b, h, i, j: s + model.bias(h), {}),
             (TypeError, "read a tensor", lambda s, b, h, i, j: s + number, {}),
             (TypeError, "no meaning.*tanh", lambda s, b, h, i, j: torch.special.bessel_j0(s), {}),
@@ -235,7 +309,7 @@ class Flex(Contract):
             (ValueError, "not both", None, {"block_mask": other, "mask_mod": windowed}),
             (ValueError, "4 heads and key has 2", None, {"k": k[:, :2]}),
         ):
-            with self.subTest(words), self.assertRaisesRegex(error, words):
+            with self.subTest(words), self.assertRaisesRegex(error, f"(?s){words}"):
                 flex_attention(q, options.pop("k", k), v, score_mod, **options)
         with self.assertRaises(qa.SpecError):
             flex_attention(q, k, v, mask_mod=lambda b, h, i, j: i // 0 == j)

@@ -1,7 +1,8 @@
 """score_mod and mask_mod as PyTorch's users write them, to specs.
 
-A function may read tensors: of its closure, of the module it stands in, or attributes of objects in its closure (self.slopes). Under
-torch.compile those must become inputs of the graph, and the function cannot run with real values. So the work is split:
+A function, a functools.partial, a method or an object with __call__ may read tensors: of its closure, of the module it stands in, or
+attributes of objects that it holds (self.slopes). Under torch.compile those must become inputs of the graph, and the function cannot run
+with real values. So the work is split:
 
   describe   (Dynamo can trace it)  a function as plain constants, with every tensor replaced by its type and collected in a list
   rebuild    (runs once)            the function again, with buffers in the tensors' places, ready to be traced symbolically
@@ -10,6 +11,7 @@ The constants are the key of a table, so that an unchanged function is traced on
 """
 
 import enum
+import functools
 import sys
 import types
 
@@ -37,8 +39,16 @@ def describe(value, tensors, depth=0):
         return ("constant", value, type(value).__name__, str(value))
     if isinstance(value, types.FunctionType):
         return _describe_function(value, tensors, depth)
+    if isinstance(value, functools.partial):
+        function, given, named = value.func, value.args, value.keywords
+        return ("partial", describe(function, tensors, depth + 1), describe(given, tensors, depth + 1), describe(named, tensors, depth + 1))
+    if isinstance(value, types.MethodType):
+        return _describe_method(value.__func__, value.__self__, tensors, depth)
     if isinstance(value, (tuple, list)):
         return ("tuple", tuple([describe(x, tensors, depth + 1) for x in value]))
+    if isinstance(value, dict):
+        names = tuple([describe(name, [], depth + 1) for name in value])
+        return ("mapping", names, tuple([describe(x, tensors, depth + 1) for x in value.values()]))
     if isinstance(value, masks.Mask):
         return ("mask", describe(value._function, tensors, depth + 1))
     if isinstance(value, scores.Score):
@@ -70,7 +80,22 @@ def _describe_function(function, tensors, depth):
             if isinstance(content, _OF_A_MODULE) and not _is_ours(content):
                 names.append((name, describe(content, tensors, depth + 1)))
     defaults = describe(function.__defaults__ or (), tensors, depth + 1)
-    return ("function", code, function.__module__, tuple(cells), tuple(names), defaults)
+    named = describe(function.__kwdefaults__ or {}, tensors, depth + 1)
+    return ("function", code, function.__module__, tuple(cells), tuple(names), defaults, named)
+
+
+def _describe_method(function, owner, tensors, depth):
+    described = describe(function, tensors, depth + 1)
+    return ("method", described, _describe_attributes(owner, function.__code__.co_names, tensors, depth + 1))
+
+
+def describe_callable(value, tensors):
+    """What stands in the place of a score_mod or mask_mod: also an object with __call__."""
+    described = describe(value, tensors)
+    call = getattr(type(value), "__call__", None)
+    if described[0] == "other" and isinstance(call, types.FunctionType):
+        return _describe_method(call, value, tensors, 0)
+    return described
 
 
 def _is_ours(content):
@@ -83,7 +108,7 @@ def _describe_attributes(value, names, tensors, depth):
     for name in names:
         if hasattr(value, name):
             content = getattr(value, name)
-            if isinstance(content, (torch.Tensor, int, float)):
+            if isinstance(content, (torch.Tensor, types.MethodType, *_CONSTANTS)):
                 found.append((name, describe(content, tensors, depth + 1)))
     return ("object", type(value).__name__, tuple(found))
 
@@ -110,6 +135,15 @@ class _Rebuilder:
     def tuple(self, items):
         return tuple(self.value(item) for item in items)
 
+    def mapping(self, names, values):
+        return {self.value(name): self.value(value) for name, value in zip(names, values)}
+
+    def partial(self, function, given, named):
+        return functools.partial(self.value(function), *self.value(given), **self.value(named))
+
+    def method(self, function, owner):
+        return functools.partial(self.value(function), self.value(owner))
+
     def mask(self, function):
         return masks.Mask(self.value(function))
 
@@ -125,12 +159,14 @@ class _Rebuilder:
     def other(self, type_name):
         return type(type_name, (_StandIn,), {})()
 
-    def function(self, code, module, cells, names, defaults):
+    def function(self, code, module, cells, names, defaults, named):
         space = dict(vars(sys.modules[module])) if module in sys.modules else {}
         contents = tuple(types.CellType(self.value(cell)) for cell in cells)
         for name, described in names:
             space[name] = self.value(described)
-        return types.FunctionType(code, space, code.co_name, self.value(defaults), contents)
+        function = types.FunctionType(code, space, code.co_name, self.value(defaults), contents)
+        function.__kwdefaults__ = self.value(named)
+        return function
 
 
 class _StandIn:

@@ -3,12 +3,14 @@
 They work on the CPU and on CUDA devices, eagerly, under torch.compile(fullgraph=True) and in CUDA graphs. Inference only.
 """
 
+import math
+
 import torch
 
 from ..catalogue import TOP_LEFT
 from ..masks import causal
 from ..spec import Spec
-from .capture import describe, rebuild
+from .capture import describe, describe_callable, rebuild
 from .operator import dtype_name, program_of
 
 _traced = {}
@@ -18,13 +20,15 @@ _traced = {}
 def _trace(extents, dtype, scale, statistics, score, mask, additive, lengths):
     """(text, which tensors of score's and then mask's are its captures) of a spec, traced once for each description.
 
-    extents: "Hq Hkv D Dv".
+    extents: "Hq Hkv D Dv E", E the head dim of the default scale.
     additive: None, or what an attn_mask of scaled_dot_product_attention does: "causal", "bool", "bias".
     lengths: None or "packed". statistics: of ("lse", "row_max").
     """
     key = (extents, dtype, scale, statistics, score, mask, additive, lengths)
     if key not in _traced:
-        heads, kv_heads, head_dim, value_head_dim = map(int, extents.split())
+        heads, kv_heads, head_dim, value_head_dim, unpadded = map(int, extents.split())
+        if scale is None and unpadded != head_dim:
+            scale = 1 / math.sqrt(unpadded)
         score_mod, score_buffers = rebuild(score)
         mask_mod, mask_buffers = rebuild(mask)
         # Each numbers its buffers from 0; in the spec they have one sequence.
@@ -60,19 +64,48 @@ def _gather_bias(buffer):
 
 def _run(q, k, v, score, mask, additive, scale, statistics, tensors, starts=()):
     """o and a list of the statistics. `starts`: of packed sequences, cu_q and cu_kv."""
+    multiple, unpadded, width = _HEAD_DIM_MULTIPLE.get(q.device.type, 1), q.shape[-1], v.shape[-1]
+    if unpadded % multiple or width % multiple:
+        q, k, v = (torch.nn.functional.pad(x, (0, -x.shape[-1] % multiple)) for x in (q, k, v))
     # As a text: that makes Dynamo take these extents, and no others, for constants.
-    extents = f"{q.shape[1]} {k.shape[1]} {q.shape[-1]} {v.shape[-1]}"
+    extents = f"{q.shape[1]} {k.shape[1]} {q.shape[-1]} {v.shape[-1]} {unpadded}"
     text, order = _trace(extents, q.dtype, scale, statistics, score, mask, additive, "packed" if starts else None)
     captures = list(starts)
     for at in order:
         tensor = tensors[at]
         captures.append(tensor.reshape(1) if tensor.dim() == 0 else tensor)
-    return torch.ops.qimeng.attention(q, k, v, captures, [], text)
+    o, found = torch.ops.qimeng.attention(q, k, v, captures, [], text)
+    return (o if v.shape[-1] == width else o[..., :width]), found
 
 
-def _check_heads(q, k, v, enable_gqa, rank=4):
-    if q.dim() != rank or k.dim() != rank or v.dim() != rank:
-        raise ValueError(f"query, key and value are [{'batch, heads, sequence' if rank == 4 else 'tokens, heads'}, head dim]")
+_DTYPES = (torch.float16, torch.bfloat16, torch.float32)
+# On a GPU head dims are multiples of this; others are padded by zeros, which change no score.
+_HEAD_DIM_MULTIPLE = {"cuda": 8}
+
+
+def _check(q, k, v, least_rank, most_rank=None):
+    """That query, key and value are tensors of one kind. (The operator checks extents, devices and the rest.)"""
+    for name, x in (("query", q), ("key", k), ("value", v)):
+        if not isinstance(x, torch.Tensor):
+            raise TypeError(f"{name} is a {type(x).__name__}, not a tensor: qimeng_attention.attention takes other arrays")
+        if not least_rank <= x.dim() <= (most_rank or least_rank):
+            expected = {2: "[batch, heads, sequence, head dim] or without the first ones", 3: "[tokens, heads, head dim]"}
+            expected = expected.get(least_rank, "[batch, heads, sequence, head dim]")
+            raise ValueError(f"{name} has {x.dim()} dimensions; it is {expected}")
+        if x.dim() != q.dim():
+            raise ValueError(f"query has {q.dim()} dimensions and {name} has {x.dim()}: they have the same number")
+        if x.dtype not in _DTYPES:
+            raise TypeError(f"{name} holds {x.dtype}: kernels exist for float16, bfloat16 and float32")
+        if x.dtype != q.dtype:
+            raise TypeError(f"query holds {q.dtype} and {name} {x.dtype}: convert them to one type")
+
+
+def _of_each_batch_entry(x, q):
+    """Keys or values with a batch extent of 1 serve every entry."""
+    return x.expand(q.shape[0], *x.shape[1:]) if x.shape[0] == 1 else x
+
+
+def _check_heads(q, k, enable_gqa):
     if q.shape[1] != k.shape[1] and not enable_gqa:
         raise ValueError(
             f"query has {q.shape[1]} heads and key has {k.shape[1]}: pass enable_gqa=True if each key head serves several query heads"
@@ -96,7 +129,9 @@ def flex_attention(
 
     A row without keys gives 0 and lse = -inf. Requires no gradient: backward raises NotImplementedError.
     """
-    _check_heads(query, key, value, enable_gqa)
+    _check(query, key, value, 4)
+    _check_heads(query, key, enable_gqa)
+    key, value = _of_each_batch_entry(key, query), _of_each_batch_entry(value, query)
     if block_mask is not None:
         if mask_mod is not None:
             raise ValueError("pass mask_mod or block_mask, not both")
@@ -108,8 +143,8 @@ def flex_attention(
         wanted = {"lse": return_aux.lse, "row_max": return_aux.max_scores}
     statistics = tuple([name for name in wanted if wanted[name]])
     tensors = []
-    score = describe(score_mod, tensors)
-    mask = describe(mask_mod, tensors)
+    score = describe_callable(score_mod, tensors)
+    mask = describe_callable(mask_mod, tensors)
     scale = None if scale is None else float(scale)
     o, found = _run(query, key, value, score, mask, None, scale, statistics, tensors)
     if return_aux is not None:
@@ -128,9 +163,10 @@ def varlen_attention(query, key, value, cu_q, cu_kv, score_mod=None, mask_mod=No
     kv_idx count from its start: masks.causal(BOTTOM_RIGHT) is what flash-attention's varlen functions call causal. Nothing is compiled for
     new lengths.
     """
-    _check_heads(query, key, value, enable_gqa, rank=3)
+    _check(query, key, value, 3)
+    _check_heads(query, key, enable_gqa)
     tensors = []
-    score, mask = describe(score_mod, tensors), describe(mask_mod, tensors)
+    score, mask = describe_callable(score_mod, tensors), describe_callable(mask_mod, tensors)
     statistics, scale = ("lse",) if return_lse else (), None if scale is None else float(scale)
     o, found = _run(query, key, value, score, mask, None, scale, statistics, tensors, (cu_q, cu_kv))
     return (o, found[0]) if return_lse else o
@@ -165,11 +201,13 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         raise NotImplementedError("dropout is for training: dropout_p must be 0")
     if attn_mask is not None and is_causal:
         raise ValueError("attn_mask and is_causal together are ambiguous: put the causal part into attn_mask")
+    if isinstance(query, torch.Tensor) and torch.is_autocast_enabled(query.device.type):
+        query, key, value, attn_mask = (_autocast(x, query.device.type) for x in (query, key, value, attn_mask))
+    _check(query, key, value, 2, 4)
     rank = query.dim()
-    if rank < 2 or rank > 4:
-        raise ValueError(f"query has {rank} dimensions; 2 to 4 are supported")
     q, k, v = _to_4d(query), _to_4d(key), _to_4d(value)
-    _check_heads(q, k, v, enable_gqa)
+    _check_heads(q, k, enable_gqa)
+    k, v = _of_each_batch_entry(k, q), _of_each_batch_entry(v, q)
     tensors, additive = [], None
     nothing = describe(None, tensors)
     score, mask = nothing, nothing
@@ -179,10 +217,17 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         full = attn_mask.expand(q.shape[:-1] + k.shape[2:3]) if rank == 4 else _to_4d(attn_mask.expand(query.shape[:-1] + key.shape[-2:-1]))
         if attn_mask.dtype == torch.bool:
             additive, mask = "bool", describe(full, tensors)
+        elif attn_mask.dtype not in _DTYPES:
+            raise TypeError(f"attn_mask holds {attn_mask.dtype}: bool says which pairs are kept, {query.dtype} is added to the scores")
         else:
             additive, score = "bias", describe(full, tensors)
     o, _ = _run(q, k, v, score, mask, additive, None if scale is None else float(scale), (), tensors)
     return o.reshape(query.shape[:-1] + value.shape[-1:]) if rank < 4 else o
+
+
+def _autocast(x, device_type):
+    """As torch.autocast does for PyTorch's function."""
+    return x.to(torch.get_autocast_dtype(device_type)) if isinstance(x, torch.Tensor) and x.is_floating_point() else x
 
 
 def _to_4d(tensor):

@@ -9,6 +9,7 @@ import hashlib
 import torch
 
 from .. import compiler
+from ..errors import LaunchError
 from ..tensors import CPU, CUDA, Tensor, register_reader
 
 _DTYPES = {
@@ -24,6 +25,7 @@ _DTYPES = {
     torch.int64: "i64",
 }
 _DEVICES = {"cpu": CPU, "cuda": CUDA}
+_LAYOUT = ("QM0516", "QM0517")  # strides, alignment
 
 
 def dtype_name(dtype):
@@ -110,7 +112,15 @@ def _launch(q, k, v, captures, scalars, program, out, statistics):
         stream = 0
         kernel = program.kernel((CPU, 0))
     bound = kernel.bind([_read(x) for x in captures], scalars)
-    kernel.launch([_read(q), _read(k), _read(v), *bound, _read(out), *[_read(x) for x in statistics]], stream)
+    results = [_read(x) for x in (out, *statistics)]
+    try:
+        kernel.launch([_read(q), _read(k), _read(v), *bound, *results], stream)
+    except LaunchError as error:
+        if error.code not in _LAYOUT:
+            raise
+        # As PyTorch's own functions: strides and addresses that no kernel takes cost a copy.
+        copies = [x.clone(memory_format=torch.contiguous_format) for x in (q, k, v)]
+        kernel.launch([*[_read(x) for x in copies], *bound, *results], stream)
 
 
 _library = torch.library.Library("qimeng", "DEF")
