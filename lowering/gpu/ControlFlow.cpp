@@ -16,13 +16,20 @@ void qm::gpu::emitIf(LocBuilder &b, Value condition,
 
 Values qm::gpu::emitIf(LocBuilder &b, Value condition, ValueRange otherwise,
                        function_ref<Values()> then) {
-  auto op = scf::IfOp::create(b, otherwise.getTypes(), condition,
-                              /*addThenBlock=*/true, /*addElseBlock=*/true);
+  return emitEither(b, condition, otherwise.getTypes(), then,
+                    [&] { return Values(otherwise); });
+}
+
+Values qm::gpu::emitEither(LocBuilder &b, Value condition, TypeRange types,
+                           function_ref<Values()> then,
+                           function_ref<Values()> otherwise) {
+  auto op = scf::IfOp::create(b, types, condition, /*addThenBlock=*/true,
+                              /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.thenBlock());
   scf::YieldOp::create(b, then());
   b.setInsertionPointToStart(op.elseBlock());
-  scf::YieldOp::create(b, otherwise);
+  scf::YieldOp::create(b, otherwise());
   return Values(op.getResults());
 }
 

@@ -14,7 +14,8 @@ using namespace qm;
 using namespace qm::gpu;
 
 ElementRegion::ElementRegion(Region &region, Roles roles, Arguments &arguments,
-                             const IRMapping &outer, Operation *loop)
+                             const IRMapping &outer, Operation *loop,
+                             Case which)
     : body(region.front()), arguments(arguments), outer(outer), loop(loop),
       ranges(body) {
   for (BlockArgument argument : body.getArguments()) {
@@ -38,6 +39,31 @@ ElementRegion::ElementRegion(Region &region, Roles roles, Arguments &arguments,
           step && *step)
         steps[&op] = *step;
   }
+  choose(which);
+}
+
+void ElementRegion::choose(Case which) {
+  for (arith::SelectOp select : findUsualCases(body))
+    choices[select.getResult()] = getCase(select, which);
+  if (choices.empty())
+    return;
+  llvm::SmallPtrSet<Operation *, 32> needed;
+  SmallVector<Value> open(body.getTerminator()->getOperands());
+  while (!open.empty()) {
+    Operation *op = chosen(open.pop_back_val()).getDefiningOp();
+    if (op && op->getBlock() == &body && needed.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+  }
+  for (Operation &op : body.without_terminator())
+    if (!needed.contains(&op))
+      skipped.insert(&op);
+}
+
+/// What `value` stands for in this case.
+Value ElementRegion::chosen(Value value) const {
+  while (Value choice = choices.lookup(value))
+    value = choice;
+  return value;
 }
 
 /// What an i32 grows by from one key to the next, if that is always the same.
@@ -87,10 +113,14 @@ bool ElementRegion::differsByLane(attn::ExtremaOp op) const {
 }
 
 void ElementRegion::startBlock() {
+  startBranch();
+  loaded.clear();
+}
+
+void ElementRegion::startBranch() {
   rows.clear();
   columns.clear();
   bases.clear();
-  loaded.clear();
 }
 
 void ElementRegion::emitUniform(LocBuilder &b) {
@@ -99,7 +129,8 @@ void ElementRegion::emitUniform(LocBuilder &b) {
                                    : outer.lookupOrDefault(value);
   };
   for (Operation &op : body.without_terminator())
-    if (op.getNumResults() && dependenceOf(op.getResult(0)) == Uniform)
+    if (op.getNumResults() && dependenceOf(op.getResult(0)) == Uniform &&
+        !skipped.contains(&op))
       emitOperation(b, op, uniform, lookup);
 }
 
@@ -138,6 +169,7 @@ static Value contracted(Operation *op) {
 }
 
 Value ElementRegion::lookUp(LocBuilder &b, Emission &element, Value value) {
+  value = chosen(value);
   // The arguments of this element are in the element's own map, whatever they
   // depend on.
   if (element.own.contains(value))
@@ -175,6 +207,7 @@ ElementRegion::splitOperation(LocBuilder &b, Emission &element, Operation &op) {
       !(dependenceOf(op.getResult(0)) & Column))
     return std::nullopt;
   auto partsOf = [&](Value value) -> Split {
+    value = chosen(value);
     if (auto split = element.splits.find(value); split != element.splits.end())
       return split->second;
     Value emitted = lookUp(b, element, value);
@@ -221,15 +254,16 @@ bool ElementRegion::sharesReciprocal(Operation &op) {
 }
 
 bool ElementRegion::sharesReciprocals() {
-  return llvm::any_of(body.without_terminator(),
-                      [&](Operation &op) { return sharesReciprocal(op); });
+  return llvm::any_of(body.without_terminator(), [&](Operation &op) {
+    return !skipped.contains(&op) && sharesReciprocal(op);
+  });
 }
 
 /// `inverse` is 1 over the product of `factors`; each of them becomes its own.
 static void divideOut(LocBuilder &b, MutableArrayRef<Value> factors,
                       Value inverse) {
   auto times = [&](Value x, Value y) -> Value {
-    return x && y ? arith::MulFOp::create(b, x, y).getResult() : x ? x : y;
+    return x && y ? contracted(arith::MulFOp::create(b, x, y)) : x ? x : y;
   };
   if (factors.size() == 1) {
     factors.front() = inverse;
@@ -276,6 +310,8 @@ void ElementRegion::emitShared(LocBuilder &b, MutableArrayRef<Emission> group,
 
 void ElementRegion::emitBody(LocBuilder &b, MutableArrayRef<Emission> group) {
   for (Operation &op : body.without_terminator()) {
+    if (skipped.contains(&op))
+      continue;
     Value result = op.getResult(0);
     if (group.size() > 1 && sharesReciprocal(op)) {
       emitShared(b, group, op);
@@ -311,12 +347,17 @@ SmallVector<Value> ElementRegion::emit(LocBuilder &b, ValueRange values,
 }
 
 void ElementRegion::emitNeeded(LocBuilder &b, Emission &element, Value value) {
+  value = chosen(value);
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != &body || element.own.contains(value))
     return;
   IRMapping &map = element.map(dependenceOf(value));
   if (map.contains(value))
     return;
+  if (Value given = loaded.lookup({op, {element.row, element.column}})) {
+    map.map(value, given);
+    return;
+  }
   for (Value operand : op->getOperands())
     emitNeeded(b, element, operand);
   emitOperation(b, *op, map,
@@ -337,7 +378,7 @@ ElementRegion::emitSplit(LocBuilder &b, ArrayRef<Place> group) {
     elements.emplace_back(*this, place.arguments, place.row, place.column,
                           /*splitting=*/true);
   emitBody(b, elements);
-  Value yielded = body.getTerminator()->getOperand(0);
+  Value yielded = chosen(body.getTerminator()->getOperand(0));
   return llvm::map_to_vector(elements, [&](Emission &element) {
     auto split = element.splits.find(yielded);
     return split != element.splits.end()

@@ -8,6 +8,7 @@
 
 #include "lowering/common/FloatRange.h"
 #include "lowering/gpu/Arguments.h"
+#include "lowering/gpu/UsualCase.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -25,9 +26,10 @@ public:
 
   /// `outer` maps values of the kernel's body to emitted ones; it is read at
   /// each emission. Values defined inside `loop` (null: none) change from block
-  /// to block.
+  /// to block. `which`: the case to emit of functions that have a usual one.
   ElementRegion(mlir::Region &region, Roles roles, Arguments &arguments,
-                const mlir::IRMapping &outer, mlir::Operation *loop);
+                const mlir::IRMapping &outer, mlir::Operation *loop,
+                Case which = Case::General);
 
   /// How many keys each of the thread's columns lies beyond column 0. An
   /// integer that grows in step with the column is then made a float for column
@@ -51,6 +53,8 @@ public:
   void emitUniform(LocBuilder &b);
   /// Forgets rows and columns: the next emissions are in another block of keys.
   void startBlock();
+  /// Forgets them, but not what was loaded: the next emissions are in a branch.
+  void startBranch();
   /// What a load of the region gives for an element of this block; it is not
   /// emitted then.
   void setLoaded(attn::LoadOp load, unsigned row, unsigned column,
@@ -91,6 +95,8 @@ private:
   enum Dependence : unsigned { Uniform = 0, Row = 1, Column = 2, Element = 3 };
 
   unsigned dependenceOf(mlir::Value value) const;
+  void choose(Case which);
+  mlir::Value chosen(mlir::Value value) const;
   std::optional<int64_t> columnStep(mlir::Value value) const;
   bool differsByLane(attn::ExtremaOp op) const;
   /// The values of one element.
@@ -111,6 +117,10 @@ private:
   const mlir::IRMapping &outer;
   mlir::Operation *loop;
   llvm::DenseMap<mlir::Value, unsigned> dependence;
+  /// Results of selects between two cases, and what they stand for.
+  llvm::DenseMap<mlir::Value, mlir::Value> choices;
+  /// The operations that this case does not need.
+  llvm::DenseSet<mlir::Operation *> skipped;
   lowering::FloatRanges ranges;
   ExtremaReader readExtrema;
   mlir::Value columnArgument; ///< null: there is none

@@ -53,12 +53,10 @@ struct StepState {
   StepState withValues(LocBuilder &b, ValueRange values) const;
 
 private:
-  template <class Visitor>
-  void visit(LocBuilder &b, Visitor visitor);
+  template <class Visitor> void visit(LocBuilder &b, Visitor visitor);
 };
 
-template <class Visitor>
-void StepState::visit(LocBuilder &b, Visitor visitor) {
+template <class Visitor> void StepState::visit(LocBuilder &b, Visitor visitor) {
   for (Values *values :
        {&accumulator.values, &p, &statistics.max, &statistics.offset,
         &statistics.sum, &statistics.alpha, &position})
@@ -295,7 +293,8 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
   products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
   rings.key.release(leader, steps.cursor);
   // In the shadow of the accumulation and of the other consumer's products.
-  tile.chain->apply(scores, block.firstKey, masked);
+  tile.chain->apply(scores, block.firstKey, masked,
+                    /*late=*/keepsReference(state));
   stepSoftmax(state, scores, steps.statistics, [&] {
     products.waitForAll(steps.accumulator);
     rings.value.release(leader, before);

@@ -87,17 +87,6 @@ struct Fragment {
   static unsigned columnOf(unsigned e) { return e / 4 * 2 + e % 2; }
   unsigned columns() const { return values.size() / 2; }
 };
-/// Scores of a block: those of an element are `elements` plus what is the same
-/// in the thread's part of its row (null: nothing).
-struct BlockScores {
-  Fragment elements;
-  Values rowTerms;
-  bool masked = true; ///< some elements may be -inf because a mask says so
-
-  explicit BlockScores(Fragment products)
-      : elements(std::move(products)), rowTerms(2) {}
-};
-
 /// Row of a consumer's 64 rows that the thread's row `row` (0 or 1) is.
 Int rowInConsumer(KernelState &state, unsigned row);
 /// Column of the tile that the thread's column 0 is; column c is

@@ -1,7 +1,7 @@
 // The maximum of each row of a block's scores.
 #pragma once
 
-#include "lowering/sm90/KernelState.h"
+#include "lowering/sm90/BlockScores.h"
 
 namespace qm::sm90 {
 

@@ -15,12 +15,18 @@ ScoreChain::ScoreChain(KernelState &state, Tile &tile)
   for (Operation *op : state.program.chain) {
     auto roles = isa<attn::MapOp>(op) ? gpu::ElementRegion::Roles{1, 2}
                                       : gpu::ElementRegion::Roles{0, 1};
-    auto &region = regions[op];
-    region = std::make_unique<gpu::ElementRegion>(
-        op->getRegion(0), roles, state.arguments, scalars, state.program.loop);
-    region->setColumnOffsets(llvm::map_to_vector(
-        llvm::seq<unsigned>(state.plan.scoreRegisters() / 2), columnOffset));
-    region->emitUniform(state.b);
+    auto makeRegion = [&](gpu::Case which) {
+      auto region = std::make_unique<gpu::ElementRegion>(
+          op->getRegion(0), roles, state.arguments, scalars, state.program.loop,
+          which);
+      region->setColumnOffsets(llvm::map_to_vector(
+          llvm::seq<unsigned>(state.plan.scoreRegisters() / 2), columnOffset));
+      region->emitUniform(state.b);
+      return region;
+    };
+    regions[op].general = makeRegion(gpu::Case::General);
+    if (!gpu::findUsualCases(op->getRegion(0).front()).empty())
+      regions[op].usual = makeRegion(gpu::Case::Usual);
     if (auto map = dyn_cast<attn::MapOp>(op))
       loads[op] = std::make_unique<TileLoads>(state, map);
     else if (auto masks = gpu::MaskWords::get(op->getRegion(0).front(),
@@ -53,7 +59,10 @@ bool ScoreChain::loadsAhead(TileLoads &loads) const {
 }
 
 void ScoreChain::load(attn::MapOp op) {
-  loads[op]->emit(*regions[op], scalars, rowIndices(op.getRow()),
+  SmallVector<gpu::ElementRegion *> all{&region(op)};
+  if (gpu::ElementRegion *usual = regions[op].usual.get())
+    all.push_back(usual);
+  loads[op]->emit(all, scalars, rowIndices(op.getRow()),
                   columnIndices(op.getColumn()));
 }
 
@@ -61,14 +70,16 @@ void ScoreChain::begin(Int firstKey, bool masked) {
   tile.enter(state);
   scalars.map(state.program.loop.getBody().getArgument(0), firstKey.get());
   for (Operation *op : state.program.chain) {
-    regions[op]->startBlock();
+    region(op).startBlock();
+    if (gpu::ElementRegion *usual = regions[op].usual.get())
+      usual->startBlock();
     if (auto map = dyn_cast<attn::MapOp>(op);
         map && !masked && loadsAhead(*loads[op]))
       load(map);
     if (auto mask = dyn_cast<attn::MaskOp>(op); mask && masked && words[op]) {
       Values rows = rowIndices(mask.getRow()),
              columns = columnIndices(mask.getColumn());
-      words[op]->begin(state.b, *regions[op],
+      words[op]->begin(state.b, region(op),
                        {rows, columns, firstKey, state.thread.lane});
     }
   }
@@ -77,10 +88,10 @@ void ScoreChain::begin(Int firstKey, bool masked) {
 /// Which elements are emitted together: where reciprocals are shared four
 /// neighbours in a row, which are NaN together or not at all.
 static SmallVector<SmallVector<unsigned, 4>>
-groupElements(gpu::ElementRegion &region, unsigned elements) {
+groupElements(gpu::ElementRegion &region, unsigned from, unsigned to) {
   SmallVector<SmallVector<unsigned, 4>> groups;
   bool shares = region.sharesReciprocals();
-  for (unsigned e = 0; e < elements; e += shares ? 8 : 1)
+  for (unsigned e = from; e < to; e += shares ? 8 : 1)
     if (shares)
       for (unsigned row : {0, 2})
         groups.push_back({e + row, e + row + 1, e + row + 4, e + row + 5});
@@ -89,40 +100,89 @@ groupElements(gpu::ElementRegion &region, unsigned elements) {
   return groups;
 }
 
-void ScoreChain::applyMap(attn::MapOp op, BlockScores &scores) {
+/// What a map's region is given for an element.
+gpu::ElementRegion::Place ScoreChain::place(const BlockScores &scores,
+                                            unsigned element, ValueRange rows,
+                                            ValueRange columns) {
+  unsigned row = Fragment::rowOf(element), column = Fragment::columnOf(element);
+  // The terms of a map before this one are part of its argument.
+  Value argument = scores.elements.values[element];
+  if (Value term = scores.rowTerms[row])
+    argument = arith::AddFOp::create(state.b, argument, term);
+  return {{argument, rows[row], columns[column]}, row, column};
+}
+
+void ScoreChain::applyMap(attn::MapOp op, gpu::ElementRegion &region,
+                          BlockScores &scores, unsigned from, unsigned to) {
   LocBuilder &b = state.b;
   Values rows = rowIndices(op.getRow());
   Values columns = columnIndices(op.getColumn());
-  gpu::ElementRegion &region = *regions[op];
   Values terms(2);
-  Values &values = scores.elements.values;
-  for (ArrayRef<unsigned> group : groupElements(region, values.size())) {
+  for (ArrayRef<unsigned> group : groupElements(region, from, to)) {
     SmallVector<gpu::ElementRegion::Place> places;
-    for (unsigned e : group) {
-      unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
-      // The terms of a map before this one are part of its argument.
-      Value argument = values[e];
-      if (Value term = scores.rowTerms[row])
-        argument = arith::AddFOp::create(b, argument, term);
-      places.push_back({{argument, rows[row], columns[column]}, row, column});
-    }
+    for (unsigned e : group)
+      places.push_back(place(scores, e, rows, columns));
     for (auto [e, split] : llvm::zip(group, region.emitSplit(b, places))) {
-      values[e] = split.element;
+      scores.elements.values[e] = split.element;
       terms[Fragment::rowOf(e)] = split.row;
     }
   }
   scores.rowTerms = terms;
 }
 
+/// Whether an element of the thread exceeds the limit of a usual case.
+/// Magnitudes are ordered as the integers that their bits are; NaN may be
+/// either: both cases make it NaN.
+Value ScoreChain::exceeds(attn::MapOp op, gpu::UsualRange range,
+                          const BlockScores &scores) {
+  LocBuilder &b = state.b;
+  Values rows = rowIndices(op.getRow());
+  Values columns = columnIndices(op.getColumn());
+  auto magnitude = [&](unsigned e) -> Value {
+    auto [arguments, row, column] = place(scores, e, rows, columns);
+    return math::AbsFOp::create(
+        b, region(op).emitValue(b, range.value, arguments, row, column));
+  };
+  // Two elements by one instruction, whose operands may be magnitudes, then
+  // three such by one of integers.
+  Int largest;
+  for (unsigned e = 0; e < scores.elements.values.size(); e += 2) {
+    Value pair = arith::MaxNumFOp::create(b, magnitude(e), magnitude(e + 1));
+    Int bits(b, arith::BitcastOp::create(b, b.getI32Type(), pair));
+    largest = largest ? largest.max(bits) : bits;
+  }
+  Int limit(
+      b, arith::BitcastOp::create(b, b.getI32Type(), state.f32(range.limit)));
+  return limit.lessThan(largest);
+}
+
+/// Leaves a map with a usual case to the softmax.
+LateMap ScoreChain::leaveMap(attn::MapOp op, const BlockScores &scores) {
+  LocBuilder &b = state.b;
+  Value unusual;
+  for (arith::SelectOp select : gpu::findUsualCases(op.getBody().front())) {
+    Value found = exceeds(op, gpu::getUsualRange(select), scores);
+    unusual =
+        unusual ? arith::OrIOp::create(b, unusual, found).getResult() : found;
+  }
+  auto apply = [this, op](BlockScores &part, unsigned from, unsigned to,
+                          gpu::Case which) {
+    gpu::ElementRegion &chosen =
+        which == gpu::Case::Usual ? *regions[op].usual : region(op);
+    chosen.startBranch();
+    applyMap(op, chosen, part, from, to);
+  };
+  return {nvvm::voteAny(b, unusual), apply};
+}
+
 void ScoreChain::applyMask(attn::MaskOp op, Fragment &scores, Value fill) {
   LocBuilder &b = state.b;
   Values rows = rowIndices(op.getRow());
   Values columns = columnIndices(op.getColumn());
-  gpu::ElementRegion &region = *regions[op];
   for (auto [e, value] : llvm::enumerate(scores.values)) {
     unsigned row = Fragment::rowOf(e), column = Fragment::columnOf(e);
     Value keep =
-        region.emit(b, {rows[row], columns[column]}, row, column).front();
+        region(op).emit(b, {rows[row], columns[column]}, row, column).front();
     value = arith::SelectOp::create(b, keep, value, fill);
   }
 }
@@ -142,7 +202,7 @@ void ScoreChain::applyWords(Fragment &scores, Int firstKey, Value fill) {
     Values rows = rowIndices(mask.getRow()),
            columns = columnIndices(mask.getColumn());
     Values ofMask = words[op]->emit(
-        b, *regions[op], {rows, columns, firstKey, state.thread.lane});
+        b, region(op), {rows, columns, firstKey, state.thread.lane});
     for (auto [word, further] : llvm::zip(kept, ofMask))
       word = arith::AndIOp::create(b, word, further);
   }
@@ -177,11 +237,12 @@ void ScoreChain::applyRest(Fragment &scores, Int firstKey, Value fill) {
 /// of others.
 bool ScoreChain::sharesReciprocals() {
   return llvm::any_of(state.program.chain, [&](Operation *op) {
-    return isa<attn::MapOp>(op) && regions[op]->sharesReciprocals();
+    return isa<attn::MapOp>(op) && region(op).sharesReciprocals();
   });
 }
 
-void ScoreChain::apply(BlockScores &scores, Int firstKey, bool masked) {
+void ScoreChain::apply(BlockScores &scores, Int firstKey, bool masked,
+                       bool late) {
   LocBuilder &b = state.b;
   Location saved = b.getLoc();
   tile.enter(state);
@@ -195,13 +256,20 @@ void ScoreChain::apply(BlockScores &scores, Int firstKey, bool masked) {
       applyMasks(dyn_cast<attn::MaskOp>(op), state.f32(0.0f));
     applyRest(scores.elements, firstKey, state.f32(0.0f));
   }
+  attn::MapOp lastMap;
+  for (Operation *op : state.program.chain)
+    if (auto map = dyn_cast<attn::MapOp>(op))
+      lastMap = map;
   Value minusInfinity = state.f32(-std::numeric_limits<float>::infinity());
   for (Operation *op : state.program.chain) {
     b.setLoc(op->getLoc());
     if (auto map = dyn_cast<attn::MapOp>(op)) {
       if (!masked && !loadsAhead(*loads[op]))
         load(map);
-      applyMap(map, scores);
+      if (late && !masked && map == lastMap && regions[op].usual)
+        scores.late = leaveMap(map, scores);
+      else
+        applyMap(map, region(op), scores, 0, scores.elements.values.size());
     }
     applyMasks(dyn_cast<attn::MaskOp>(op), minusInfinity);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lowering/gpu/MaskWords.h"
+#include "lowering/sm90/BlockScores.h"
 #include "lowering/sm90/TileLoads.h"
 
 namespace qm::sm90 {
@@ -17,11 +18,28 @@ public:
   /// ahead, if it is a full one.
   void begin(Int firstKey, bool masked);
   /// Applies the chain to the block that was begun. `masked`: the user's mask
-  /// and the end of the keys too.
-  void apply(BlockScores &scores, Int firstKey, bool masked);
+  /// and the end of the keys too. `late`: whether a map with a usual case may
+  /// be left to the softmax.
+  void apply(BlockScores &scores, Int firstKey, bool masked, bool late = false);
 
 private:
-  void applyMap(attn::MapOp op, BlockScores &scores);
+  /// The region of an operation, and that of its usual case (null: it has
+  /// none).
+  struct Regions {
+    std::unique_ptr<gpu::ElementRegion> general, usual;
+  };
+
+  gpu::ElementRegion &region(mlir::Operation *op) {
+    return *regions[op].general;
+  }
+  gpu::ElementRegion::Place place(const BlockScores &scores, unsigned element,
+                                  mlir::ValueRange rows,
+                                  mlir::ValueRange columns);
+  void applyMap(attn::MapOp op, gpu::ElementRegion &region, BlockScores &scores,
+                unsigned from, unsigned to);
+  LateMap leaveMap(attn::MapOp op, const BlockScores &scores);
+  mlir::Value exceeds(attn::MapOp op, gpu::UsualRange range,
+                      const BlockScores &scores);
   /// Each replaces masked elements by `fill`.
   void applyMask(attn::MaskOp op, Fragment &scores, mlir::Value fill);
   void applyWords(Fragment &scores, Int firstKey, mlir::Value fill);
@@ -37,8 +55,7 @@ private:
   Tile &tile;
   mlir::IRMapping
       scalars; ///< those of the tile, and the first key of the block
-  llvm::DenseMap<mlir::Operation *, std::unique_ptr<gpu::ElementRegion>>
-      regions;
+  llvm::DenseMap<mlir::Operation *, Regions> regions;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<TileLoads>> loads;
   /// Masks that have a word a row.
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<gpu::MaskWords>> words;

@@ -21,10 +21,7 @@ static constexpr float largestExponent = 100.0f, largestBound = 80.0f;
 /// A row's sum in a thread beyond which its reference is raised.
 static constexpr float largestSum = 0x1p40f;
 
-/// Whether the reference of the exponents stays, block after block, until a sum
-/// says that it is far too low: bounded scores cannot make an exponential
-/// overflow. No maximum is taken then but that of a tile's first block.
-static bool keepsReference(KernelState &state) {
+bool qm::sm90::keepsReference(KernelState &state) {
   return state.program.scoreBound <= largestBound && !state.program.storeMax &&
          state.plan.element.isBF16();
 }
@@ -51,41 +48,91 @@ static unsigned elementsBeforeWait(const Plan &plan, unsigned count) {
 /// Those of them whose exponentials are still under way at the wait.
 static constexpr unsigned elementsUnderWay = 8;
 
+/// x factor + offset.
+static Value scaleAndAdd(KernelState &state, Value x, Value offset) {
+  LocBuilder &b = state.b;
+  float factor = state.program.exponentFactor;
+  if (factor != 1.0f)
+    return math::FmaOp::create(b, x, state.f32(factor), offset);
+  // A product as the last step of a score function is contracted with it.
+  return arith::AddFOp::create(b, x, offset, arith::FastMathFlags::contract);
+}
+
+/// Replaces the scores from one number to another by probabilities and adds
+/// them to the sums.
+static void exponentiateRange(KernelState &state, BlockScores &scores,
+                              Statistics &statistics, unsigned from,
+                              unsigned to) {
+  LocBuilder &b = state.b;
+  Values offsets;
+  for (auto [offset, term] : llvm::zip(statistics.offset, scores.rowTerms))
+    offsets.push_back(term ? scaleAndAdd(state, term, offset) : offset);
+  int64_t polynomials = keepsReference(state) ? state.plan.polyExp2 : 0;
+  for (unsigned e = from; e < to; ++e) {
+    Value &score = scores.elements.values[e];
+    unsigned row = Fragment::rowOf(e);
+    Value exponent = scaleAndAdd(state, score, offsets[row]);
+    score = isPolynomial(e, polynomials)
+                ? polynomialExp2(state, exponent, exponentRange(state),
+                                 scores.masked)
+                : nvvm::exp2Approx(b, exponent);
+    Value &sum = statistics.sum[row];
+    sum = sum ? arith::AddFOp::create(b, sum, score).getResult() : score;
+  }
+}
+
+/// The same with the map that was left for here.
+static void mapAndExponentiate(KernelState &state, BlockScores &scores,
+                               Statistics &statistics, unsigned from,
+                               unsigned to) {
+  auto emitCase = [&](gpu::Case which) {
+    BlockScores part = scores;
+    Statistics own = statistics;
+    part.late->apply(part, from, to, which);
+    exponentiateRange(state, part, own, from, to);
+    Values results(own.sum);
+    llvm::append_range(results,
+                       ArrayRef(part.elements.values).slice(from, to - from));
+    return results;
+  };
+  SmallVector<Type> types(statistics.sum.size() + to - from,
+                          state.b.getF32Type());
+  Values results = gpu::emitEither(
+      state.b, scores.late->unusual, types,
+      [&] { return emitCase(gpu::Case::General); },
+      [&] { return emitCase(gpu::Case::Usual); });
+  llvm::copy(ArrayRef(results).take_front(2), statistics.sum.begin());
+  llvm::copy(ArrayRef(results).drop_front(2),
+             scores.elements.values.begin() + from);
+}
+
 /// Replaces scores by probabilities and adds them to the sums.
 static void exponentiate(KernelState &state, BlockScores &scores,
                          Statistics &statistics, Midway midway) {
   LocBuilder &b = state.b;
-  Value factor = state.f32(state.program.exponentFactor);
-  Values offsets;
-  for (auto [offset, term] : llvm::zip(statistics.offset, scores.rowTerms))
-    offsets.push_back(
-        term ? math::FmaOp::create(b, term, factor, offset).getResult()
-             : offset);
-  int64_t polynomials = keepsReference(state) ? state.plan.polyExp2 : 0;
   unsigned count = scores.elements.values.size();
   unsigned wait = elementsBeforeWait(state.plan, count);
-  Value done;
-  auto reach = [&](unsigned element) {
-    if (element + elementsUnderWay == wait)
-      done = arith::AddFOp::create(b, statistics.sum[0], statistics.sum[1]);
-    if (element != wait || !midway)
-      return;
-    if (done)
-      nvvm::wgmmaOrder(b, done);
+  if (scores.late) {
+    // Nothing moves over the ends of these branches.
+    wait = llvm::alignDown(wait, elementsTogether);
+    if (wait)
+      mapAndExponentiate(state, scores, statistics, 0, wait);
     midway();
-  };
-  for (auto [e, score] : llvm::enumerate(scores.elements.values)) {
-    reach(e);
-    unsigned row = Fragment::rowOf(e);
-    Value exponent = math::FmaOp::create(b, score, factor, offsets[row]);
-    bool polynomial = isPolynomial(e, polynomials);
-    score = polynomial ? polynomialExp2(state, exponent, exponentRange(state),
-                                        scores.masked)
-                       : nvvm::exp2Approx(b, exponent);
-    Value &sum = statistics.sum[row];
-    sum = sum ? arith::AddFOp::create(b, sum, score).getResult() : score;
+    if (wait < count)
+      mapAndExponentiate(state, scores, statistics, wait, count);
+    return;
   }
-  reach(count);
+  unsigned done = wait > elementsUnderWay ? wait - elementsUnderWay : wait;
+  exponentiateRange(state, scores, statistics, 0, done);
+  if (done < wait) {
+    Value sum = arith::AddFOp::create(b, statistics.sum[0], statistics.sum[1]);
+    exponentiateRange(state, scores, statistics, done, wait);
+    if (midway)
+      nvvm::wgmmaOrder(b, sum);
+  }
+  if (midway)
+    midway();
+  exponentiateRange(state, scores, statistics, wait, count);
 }
 
 /// 2^-n and n for 2^n <= x < 2^(n + 1).

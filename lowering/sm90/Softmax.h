@@ -1,7 +1,7 @@
 // One step of the running softmax on a consumer's scores, in base 2.
 #pragma once
 
-#include "lowering/sm90/KernelState.h"
+#include "lowering/sm90/BlockScores.h"
 
 namespace qm::sm90 {
 
@@ -26,6 +26,11 @@ struct Statistics {
 /// nothing across: the wait for a product that is to run that long, and what
 /// goes on beside the other half of them.
 using Midway = llvm::function_ref<void()>;
+
+/// Whether the reference of the exponents stays, block after block, until a sum
+/// says that it is far too low: bounded scores cannot make an exponential
+/// overflow. No maximum is taken then but that of a tile's first block.
+bool keepsReference(KernelState &state);
 
 /// The first block of a tile: statistics from its scores alone.
 Statistics startSoftmax(KernelState &state, BlockScores &scores, Midway midway);

@@ -177,8 +177,9 @@ static Value extract(LocBuilder &b, Value word, unsigned index, unsigned count,
                                  : part;
 }
 
-void TileLoads::emit(gpu::ElementRegion &region, const IRMapping &scalars,
-                     ValueRange rows, ValueRange columns) {
+void TileLoads::emit(ArrayRef<gpu::ElementRegion *> regions,
+                     const IRMapping &scalars, ValueRange rows,
+                     ValueRange columns) {
   LocBuilder &b = state.b;
   for (Access &access : accesses) {
     Type element = access.load.getType();
@@ -202,8 +203,9 @@ void TileLoads::emit(gpu::ElementRegion &region, const IRMapping &scalars,
         if (!loaded)
           loaded = nvvm::loadGlobalInPlace(
               b, word, Int(b, addresses[base]) + further * access.bytes());
-        region.setLoaded(access.load, row, column,
-                         extract(b, loaded, part, access.perLoad, element));
+        Value value = extract(b, loaded, part, access.perLoad, element);
+        for (gpu::ElementRegion *region : regions)
+          region->setLoaded(access.load, row, column, value);
       }
   }
 }

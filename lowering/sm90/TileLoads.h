@@ -20,10 +20,11 @@ public:
 
   /// Registers that `emit` fills.
   int64_t registers();
-  /// Emits the loads of such a block and hands them to `region`, that of the
+  /// Emits the loads of such a block and hands them to `regions`, those of the
   /// map. `rows`, `columns`: the thread's.
-  void emit(gpu::ElementRegion &region, const mlir::IRMapping &scalars,
-            mlir::ValueRange rows, mlir::ValueRange columns);
+  void emit(llvm::ArrayRef<gpu::ElementRegion *> regions,
+            const mlir::IRMapping &scalars, mlir::ValueRange rows,
+            mlir::ValueRange columns);
 
 private:
   struct Access {
