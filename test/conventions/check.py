@@ -141,6 +141,61 @@ def operations_and_passes_are_described():
                     yield f"{path.relative_to(ROOT)}: {match.group(1)} has no {field}"
 
 
+def markdown():
+    """(page, its text without code blocks), except pages that programs write."""
+    for path in tracked("*.md"):
+        if path.name != "RESULTS.md":
+            yield path, re.sub(r"^```.*?^```", "", path.read_text(), flags=re.S | re.M)
+
+
+def pages_name_what_exists():
+    """Links, and sources by their full name; headers and data may be a user's."""
+    known = {path.name for path in tracked("*")}
+    for page, text in markdown():
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", re.sub(r"`[^`\n]*`", "", text)):
+            if "://" not in target and not (page.parent / target).exists():
+                yield f"{page.relative_to(ROOT)} links to {target}, which is not there"
+        for name in re.findall(r"`([\w./-]+\.(?:cpp|td|py|sh|cmake))`", text):
+            if pathlib.Path(name).name not in known:
+                yield f"{page.relative_to(ROOT)} names {name}, which is not there"
+
+
+def readmes_name_every_source():
+    """A reader finds in a folder's README what each of its files is for; tests are named for what they test."""
+    for readme in tracked("README.md", "*/README.md"):
+        if "test" in readme.relative_to(ROOT).parts:
+            continue
+        text = readme.read_text()
+        sources = {path for path in tracked(f"{readme.parent.relative_to(ROOT)}/*") if path.parent == readme.parent}
+        for path in sorted(sources):
+            if path.suffix in (".cpp", ".h", ".td") and path.stem != "Passes" and path.stem not in text:
+                yield f"{readme.relative_to(ROOT)} does not say what {path.name} is for"
+
+
+def every_check_line_is_run():
+    """FileCheck does not miss lines of a prefix that no RUN line names: they would never be looked at."""
+    for path in tracked("test/*.mlir", "test/*.test"):
+        text = path.read_text()
+        runs = "\n".join(re.findall(r"RUN:(.*(?:\\\n.*)*)", text))
+        named = {name for names in re.findall(r"--?check-prefix(?:es)?[= ]([\w,-]+)", runs) for name in names.split(",")}
+        if re.search(r"FileCheck(?![^|\n]*check-prefix)", runs):
+            named.add("CHECK")
+        lines = re.findall(r"^\s*(?://|#)\s*([A-Z][A-Z0-9_-]+):", text, re.M)
+        for prefix in sorted({re.sub(r"-(NEXT|SAME|NOT|DAG|LABEL|EMPTY|COUNT-\d+)$", "", line) for line in lines}):
+            if prefix not in named | {"RUN", "REQUIRES", "UNSUPPORTED", "ALLOW_RETRIES"}:
+                yield f"{path.relative_to(ROOT)}: no RUN line looks at {prefix}: lines"
+
+
+def every_pass_is_run_alone():
+    """By a test of the folder that mirrors its own."""
+    for table in tracked("*/Passes.td", "*/*/Passes.td"):
+        folder = ROOT / "test" / table.parent.relative_to(ROOT)
+        tests = "\n".join(path.read_text() for path in folder.glob("*.mlir"))
+        for flag in re.findall(r'Pass<"(qm-[\w-]+)"', table.read_text()):
+            if not re.search(rf"RUN:.*{flag}\b", tests):
+                yield f"no test in {folder.relative_to(ROOT)} runs {flag}"
+
+
 def passes_have_both_tests():
     text = (ROOT / "passes/Passes.td").read_text()
     for flag in re.findall(r'Pass<"qm-([\w-]+)"', text):
@@ -162,6 +217,10 @@ def main():
         every_folder_has_a_readme,
         operations_and_passes_are_described,
         passes_have_both_tests,
+        every_pass_is_run_alone,
+        every_check_line_is_run,
+        pages_name_what_exists,
+        readmes_name_every_source,
     ]
     for rule in rules:
         problems = list(rule())

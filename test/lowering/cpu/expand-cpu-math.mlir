@@ -46,7 +46,7 @@ llvm.func @bf16(%x: vector<8xf32>) -> vector<8xf32> attributes {target_cpu = "x8
   llvm.return %w : vector<8xf32>
 }
 
-// F16C: two instructions.
+// With F16C they are two instructions.
 // CHECK-LABEL: llvm.func @f16_avx2
 // CHECK-NEXT: arith.truncf
 // CHECK-NEXT: arith.extf
