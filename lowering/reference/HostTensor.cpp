@@ -14,18 +14,24 @@ using namespace qm::reference;
 
 namespace {
 
+/// Negative offsets are before `data`, where a stride is negative: in bytes
+/// they must be signed as well.
+template <typename T>
+char *element(const TensorView &view, int64_t offset) {
+  return static_cast<char *>(view.data) +
+         offset * static_cast<int64_t>(sizeof(T));
+}
+
 template <typename T>
 T read(const TensorView &view, int64_t offset) {
   T value;
-  std::memcpy(&value, static_cast<const char *>(view.data) + offset * sizeof(T),
-              sizeof(T));
+  std::memcpy(&value, element<T>(view, offset), sizeof(T));
   return value;
 }
 
 template <typename T>
 void write(const TensorView &view, int64_t offset, T value) {
-  std::memcpy(static_cast<char *>(view.data) + offset * sizeof(T), &value,
-              sizeof(T));
+  std::memcpy(element<T>(view, offset), &value, sizeof(T));
 }
 
 float fromBf16(uint16_t bits) {
