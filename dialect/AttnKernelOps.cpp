@@ -16,15 +16,22 @@ using diag::Id;
 #define GET_OP_CLASSES
 #include "dialect/AttnOps.cpp.inc"
 
+/// Kernels are made by passes; whoever writes one by hand needs to see one.
+static LogicalResult malformed(InFlightDiagnostic diagnostic) {
+  return diag::help(std::move(diagnostic),
+                    "dialect/README.md shows a kernel and what its operations "
+                    "take");
+}
+
 /// Extents fit if they are equal; '?' fits only '?', so that one level never
 /// mixes chosen and open extents.
 static LogicalResult verifyTile(Operation *op, StringRef what, TileType type,
                                 ArrayRef<int64_t> shape) {
   if (llvm::equal(type.getShape(), shape))
     return success();
-  return diag::error(op, Id::TileMismatch)
-         << what << " is " << type << ", the other operands make it "
-         << type.withShape(shape);
+  return malformed(diag::error(op, Id::TileMismatch)
+                   << what << " is " << type << ", the other operands make it "
+                   << type.withShape(shape));
 }
 
 //===----------------------------------------------------------------------===//
@@ -89,42 +96,43 @@ TilePositionOp KernelOp::getPosition() {
 
 LogicalResult KernelOp::verify() {
   if (getArgNames().size() != getArguments().size())
-    return diag::error(*this, Id::BadKernel)
-           << getArguments().size() << " arguments but " << getArgNames().size()
-           << " names";
+    return malformed(diag::error(*this, Id::BadKernel)
+                     << getArguments().size() << " arguments but "
+                     << getArgNames().size() << " names");
   unsigned least = 1 + getRowMax();
   if (getNumOutputs() < least || getNumOutputs() > least + 1 ||
       getNumInputs() < 3)
-    return diag::error(*this, Id::BadKernel)
-           << getNumInputs() << " inputs and " << getNumOutputs()
-           << " outputs; at least q, k, v and " << least << " or " << least + 1
-           << " outputs needed";
+    return malformed(diag::error(*this, Id::BadKernel)
+                     << getNumInputs() << " inputs and " << getNumOutputs()
+                     << " outputs; at least q, k, v and " << least << " or "
+                     << least + 1 << " outputs needed");
   for (BlockArgument argument : {getQ(), getK(), getV(), getO()})
     if (auto type = dyn_cast<RankedTensorType>(argument.getType());
         !type || type.getRank() != 4)
-      return diag::error(*this, Id::WrongRank)
-             << "q, k, v and o are tensors of rank 4, not "
-             << argument.getType();
+      return malformed(diag::error(*this, Id::WrongRank)
+                       << "q, k, v and o are tensors of rank 4, not "
+                       << argument.getType());
   for (auto [name, statistic] :
        {std::pair("lse", getLse()), {"row_max", getMax()}})
     if (statistic)
       if (auto type = dyn_cast<RankedTensorType>(statistic.getType());
           !type || type.getRank() != 3)
-        return diag::error(*this, Id::WrongRank)
-               << name << " is a tensor of rank 3, not " << statistic.getType();
+        return malformed(diag::error(*this, Id::WrongRank)
+                         << name << " is a tensor of rank 3, not "
+                         << statistic.getType());
   return success();
 }
 
 LogicalResult KernelOp::verifyRegions() {
   if (!llvm::hasSingleElement(getBody().front().getOps<KeyBlocksOp>()))
-    return diag::error(*this, Id::BadKernel)
-           << "a kernel has exactly one attn.key_blocks loop";
+    return malformed(diag::error(*this, Id::BadKernel)
+                     << "a kernel has exactly one attn.key_blocks loop");
   auto positions = getBody().front().getOps<TilePositionOp>();
   if (positions.empty())
     return success();
   if (!llvm::hasSingleElement(positions))
-    return diag::error(*this, Id::BadKernel)
-           << "a kernel asks for its tile's position once";
+    return malformed(diag::error(*this, Id::BadKernel)
+                     << "a kernel asks for its tile's position once");
   TilePositionOp position = *positions.begin();
   return verifyLengths(position, &getBody().front(), position.getLengths(),
                        position.getPacked(),
@@ -146,13 +154,13 @@ LogicalResult LoadTileOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType());
   TileType tile = getTile().getType();
   if (source.getRank() != 4 || tile.getRank() != 2)
-    return diag::error(*this, Id::WrongRank)
-           << "loads a tile of rank 2 from a tensor of rank 4, not " << tile
-           << " from " << source;
+    return malformed(diag::error(*this, Id::WrongRank)
+                     << "loads a tile of rank 2 from a tensor of rank 4, not "
+                     << tile << " from " << source);
   if (tile.getColumns() != source.getDimSize(3) ||
       tile.getElementType() != source.getElementType())
-    return diag::error(*this, Id::TileMismatch)
-           << "rows of " << source << " do not make " << tile;
+    return malformed(diag::error(*this, Id::TileMismatch)
+                     << "rows of " << source << " do not make " << tile);
   return success();
 }
 
@@ -160,13 +168,13 @@ LogicalResult StoreTileOp::verify() {
   auto destination = cast<RankedTensorType>(getDestination().getType());
   TileType tile = getTile().getType();
   if (destination.getRank() != int64_t(tile.getRank()) + 2)
-    return diag::error(*this, Id::WrongRank)
-           << "a tile of rank " << tile.getRank()
-           << " goes into a tensor of rank " << tile.getRank() + 2 << ", not "
-           << destination;
+    return malformed(diag::error(*this, Id::WrongRank)
+                     << "a tile of rank " << tile.getRank()
+                     << " goes into a tensor of rank " << tile.getRank() + 2
+                     << ", not " << destination);
   if (tile.getRank() == 2 && tile.getColumns() != destination.getDimSize(3))
-    return diag::error(*this, Id::TileMismatch)
-           << tile << " does not fit rows of " << destination;
+    return malformed(diag::error(*this, Id::TileMismatch)
+                     << tile << " does not fit rows of " << destination);
   return success();
 }
 
@@ -248,8 +256,8 @@ void KeyBlocksOp::getAsmBlockArgumentNames(Region &region,
 
 LogicalResult KeyBlocksOp::verify() {
   if (!llvm::equal(getInits().getTypes(), getResultTypes()))
-    return diag::error(*this, Id::TileMismatch)
-           << "the tiles carried and the results differ in type";
+    return malformed(diag::error(*this, Id::TileMismatch)
+                     << "the tiles carried and the results differ in type");
   return success();
 }
 
@@ -263,12 +271,13 @@ LogicalResult KeyBlocksOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(body.back());
   if (body.getNumArguments() != getInits().size() + 1 ||
       !body.getArgument(0).getType().isInteger(32))
-    return diag::error(*this, Id::BadKernel)
-           << "the body takes the first key of the block (i32) and the tiles "
-              "carried";
+    return malformed(
+        diag::error(*this, Id::BadKernel)
+        << "the body takes the first key of the block (i32) and the tiles "
+           "carried");
   if (!yield || !llvm::equal(yield.getOperandTypes(), getResultTypes()))
-    return diag::error(*this, Id::TileMismatch)
-           << "the body must yield the tiles that it carries";
+    return malformed(diag::error(*this, Id::TileMismatch)
+                     << "the body must yield the tiles that it carries");
   return success();
 }
 
@@ -301,8 +310,9 @@ LogicalResult DotOp::verify() {
   if (lhs.getRank() != 2 || rhs.getRank() != 2 ||
       lhs.getColumns() != rhs.getColumns() ||
       lhs.getElementType() != rhs.getElementType())
-    return diag::error(*this, Id::TileMismatch)
-           << "the rows of " << lhs << " and " << rhs << " have no dot product";
+    return malformed(diag::error(*this, Id::TileMismatch)
+                     << "the rows of " << lhs << " and " << rhs
+                     << " have no dot product");
   return verifyTile(*this, "the result", getResult().getType(),
                     {lhs.getRows(), rhs.getRows()});
 }
@@ -310,8 +320,8 @@ LogicalResult DotOp::verify() {
 LogicalResult OnlineSoftmaxOp::verify() {
   TileType scores = getScores().getType();
   if (scores.getRank() != 2)
-    return diag::error(*this, Id::TileMismatch)
-           << "scores have two dimensions: " << scores;
+    return malformed(diag::error(*this, Id::TileMismatch)
+                     << "scores have two dimensions: " << scores);
   for (TileType statistic :
        {getMax().getType(), getSum().getType(), getNewMax().getType(),
         getNewSum().getType(), getAlpha().getType()})
@@ -328,15 +338,16 @@ LogicalResult CastOp::verify() {
 LogicalResult AccumulateOp::verify() {
   TileType p = getP().getType(), v = getV().getType(), acc = getAcc().getType();
   if (p.getRank() != 2 || v.getRank() != 2 || p.getColumns() != v.getRows())
-    return diag::error(*this, Id::TileMismatch)
-           << "the columns of " << p << " and the rows of " << v << " differ";
+    return malformed(diag::error(*this, Id::TileMismatch)
+                     << "the columns of " << p << " and the rows of " << v
+                     << " differ");
   if (failed(verifyTile(*this, "the accumulator", acc,
                         {p.getRows(), v.getColumns()})) ||
       failed(verifyTile(*this, "alpha", getAlpha().getType(), {p.getRows()})))
     return failure();
   if (getResult().getType() != acc)
-    return diag::error(*this, Id::TileMismatch)
-           << "the result must be like the accumulator, " << acc;
+    return malformed(diag::error(*this, Id::TileMismatch)
+                     << "the result must be like the accumulator, " << acc);
   return success();
 }
 

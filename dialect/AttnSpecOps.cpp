@@ -28,23 +28,27 @@ LogicalResult qm::attn::verifyLambda(Operation *op, Region &region, Lambda kind,
                       "use arith.select for a choice");
   SmallVector<Type> wanted = getLambdaTypes(kind, context);
   if (!llvm::equal(region.getArgumentTypes(), wanted))
-    return diag::error(op, Id::BadRegion)
-           << what << " takes (" << wanted << "), not ("
-           << region.getArgumentTypes() << ")";
+    return diag::help(diag::error(op, Id::BadRegion)
+                          << what << " takes (" << wanted << "), not ("
+                          << region.getArgumentTypes() << ")",
+                      "a score takes (%s, %b, %h, %i, %j), a mask (%b, %h, %i, "
+                      "%j), a sink (%b, %h)");
   for (Operation &inner : region.front().without_terminator()) {
     bool known =
         isa<LoadOp, ExtentOp>(inner) ||
         (isa<SearchOp>(inner) && kind == Lambda::Bounds) ||
         (isa<ExtremaOp>(inner) &&
          (kind == Lambda::Bounds || kind == Lambda::Classify)) ||
-        isa<arith::ArithDialect, math::MathDialect>(inner.getDialect());
+        (isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) &&
+         inner.getNumResults() == 1);
     bool scalar = llvm::all_of(inner.getResultTypes(),
                                [](Type type) { return type.isIntOrFloat(); });
     if (!known || !scalar || inner.getNumRegions() != 0)
       return diag::help(
           diag::error(&inner, Id::RegionOpNotAllowed)
               << "'" << inner.getName() << "' cannot stand in " << what,
-          "use scalar arith and math operations, attn.load and attn.extent");
+          "use scalar arith and math operations of one result, attn.load and "
+          "attn.extent");
   }
   auto yield = dyn_cast<YieldOp>(region.front().back());
   SmallVector<Type> results = getLambdaResults(kind, context);
@@ -151,9 +155,10 @@ static LogicalResult verifyOperands(Operation *op, RankedTensorType q,
                             << " must be numbers: " << type,
                         "only batch and sequence length may be '?'");
     if (type.getDimSize(1) < 1 || type.getDimSize(3) < 1)
-      return diag::error(op, Id::ShapeMismatch)
-             << "heads and head dim of " << name
-             << " must be positive: " << type;
+      return diag::help(diag::error(op, Id::ShapeMismatch)
+                            << "heads and head dim of " << name
+                            << " must be positive: " << type,
+                        "give at least one head, and a head dim of at least 1");
     if (type.getElementType() != q.getElementType())
       return diag::help(diag::error(op, Id::ElementTypeMismatch)
                             << "q holds " << q.getElementType() << ", " << name
@@ -163,8 +168,10 @@ static LogicalResult verifyOperands(Operation *op, RankedTensorType q,
   auto mustAgree = [&](StringRef what, int64_t a, int64_t b) -> LogicalResult {
     if (a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b))
       return success();
-    return diag::error(op, Id::ShapeMismatch)
-           << what << " differs: " << a << " and " << b;
+    return diag::help(
+        diag::error(op, Id::ShapeMismatch)
+            << what << " differs: " << a << " and " << b,
+        "only q may have more heads, and v a head dim of its own");
   };
   if (failed(mustAgree("batch of q and k", q.getDimSize(0), k.getDimSize(0))) ||
       failed(mustAgree("batch of q and v", q.getDimSize(0), v.getDimSize(0))) ||
@@ -216,17 +223,20 @@ static LogicalResult verifyStatistics(Op op, RankedTensorType o) {
                                     Float32Type::get(op.getContext()));
   unsigned count = op.getStatistics().size(), maxima = op.getRowMax();
   if (count < maxima || count > maxima + 1)
-    return diag::error(op, Id::ShapeMismatch)
-           << count << " results after o; "
-           << (maxima ? "row_max, or lse and "
-                        "row_max"
-                      : "lse or none")
-           << " expected";
+    return diag::help(
+        diag::error(op, Id::ShapeMismatch)
+            << count << " results after o; "
+            << (maxima ? "row_max, or lse and row_max" : "lse or none")
+            << " expected",
+        "`row_max` asks for the maximum as the last result; lse "
+        "comes before it");
   for (auto [index, statistic] : llvm::enumerate(op.getStatistics()))
     if (statistic.getType() != rows)
-      return diag::error(op, Id::ShapeMismatch)
-             << (index + maxima == count ? "row_max" : "lse") << " is "
-             << statistic.getType() << ", the operands make it " << rows;
+      return diag::help(diag::error(op, Id::ShapeMismatch)
+                            << (index + maxima == count ? "row_max" : "lse")
+                            << " is " << statistic.getType()
+                            << ", the operands make it " << rows,
+                        "it is one f32 a row of o");
   return success();
 }
 
@@ -260,11 +270,15 @@ LogicalResult AttentionOp::verify() {
       {q.getDimSize(0), q.getDimSize(1), q.getDimSize(2), v.getDimSize(3)},
       q.getElementType());
   if (o.getRank() != 4)
-    return diag::error(*this, Id::WrongRank)
-           << "o has rank " << o.getRank() << ", 4 needed";
+    return diag::help(diag::error(*this, Id::WrongRank)
+                          << "o has rank " << o.getRank() << ", 4 needed",
+                      "write it as [batch, heads, sequence, head dim]");
   if (o != wanted)
-    return diag::error(*this, Id::ShapeMismatch)
-           << "o is " << o << ", the operands make it " << wanted;
+    return diag::help(diag::error(*this, Id::ShapeMismatch)
+                          << "o is " << o << ", the operands make it "
+                          << wanted,
+                      "o has batch, heads, rows and element type of q, and the "
+                      "head dim of v");
   return verifyStatistics(*this, wanted);
 }
 
@@ -310,8 +324,11 @@ LogicalResult OnlineOp::verify() {
       f32);
   if (getAcc().getType() != acc || getMax().getType() != rows ||
       getSum().getType() != rows)
-    return diag::error(*this, Id::ShapeMismatch)
-           << "results must be " << acc << ", " << rows << ", " << rows;
+    return diag::help(diag::error(*this, Id::ShapeMismatch)
+                          << "results must be " << acc << ", " << rows << ", "
+                          << rows,
+                      "they are the accumulator, the running maximum and the "
+                      "running sum, in f32");
   return success();
 }
 
@@ -345,8 +362,11 @@ LogicalResult LoadOp::verify() {
             << "a buffer of " << element << " cannot be captured",
         "use f16, bf16, f32, f64, i8, i16, i32 or i64; booleans as i8");
   if (getResult().getType() != element)
-    return diag::error(*this, Id::ElementTypeMismatch)
-           << "the result of a gather from " << buffer << " is " << element;
+    return diag::help(
+        diag::error(*this, Id::ElementTypeMismatch)
+            << "the result of a gather from " << buffer << " is " << element,
+        "convert it after the gather, with arith.extf, arith.extsi "
+        "and the like");
   return success();
 }
 

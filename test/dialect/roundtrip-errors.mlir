@@ -13,6 +13,7 @@ func.func @rank(%q: tensor<8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?
 // q and k multiply over one head dim.
 func.func @head_dim(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x32xbf16>, %v: tensor<?x8x?x64xbf16>) {
   // expected-error @below {{QM0202: head dim of q and k differs: 64 and 32}}
+  // expected-note @below {{help: only q may have more heads, and v a head dim of its own}}
   %o = attn.attention q(%q) k(%k) v(%v) : tensor<?x8x?x64xbf16>, tensor<?x8x?x32xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
   return
 }
@@ -22,6 +23,7 @@ func.func @head_dim(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x32xbf16>, %v: te
 // The output follows from the operands.
 func.func @output(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x32xbf16>) {
   // expected-error @below {{QM0202: o is 'tensor<?x8x?x64xbf16>', the operands make it 'tensor<?x8x?x32xbf16>'}}
+  // expected-note @below {{help: o has batch, heads, rows and element type of q, and the head dim of v}}
   %o = attn.attention q(%q) k(%k) v(%v) : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x32xbf16> -> tensor<?x8x?x64xbf16>
   return
 }
@@ -77,13 +79,28 @@ func.func @region_op(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: t
   %o = attn.attention q(%q) k(%k) v(%v)
     score (%s, %b, %h, %i, %j) {
       // expected-error @below {{QM0207: 'func.call' cannot stand in a score region}}
-      // expected-note @below {{help: use scalar arith and math operations, attn.load and attn.extent}}
+      // expected-note @below {{help: use scalar arith and math operations of one result, attn.load and attn.extent}}
       %t = func.call @other(%s) : (f32) -> f32
       attn.yield %t : f32
     } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
   return
 }
 func.func private @other(f32) -> f32
+
+// -----
+
+// Operations of two results have no element to become.
+func.func @region_two_results(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) {
+  %o = attn.attention q(%q) k(%k) v(%v)
+    mask (%b, %h, %i, %j) {
+      // expected-error @below {{QM0207: 'arith.mulsi_extended' cannot stand in a mask region}}
+      // expected-note @below {{help: use scalar arith and math operations of one result, attn.load and attn.extent}}
+      %low, %high = arith.mulsi_extended %i, %j : i32
+      %c = arith.cmpi eq, %high, %low : i32
+      attn.yield %c : i1
+    } : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
+  return
+}
 
 // -----
 
@@ -118,6 +135,7 @@ func.func @capture(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: ten
 
 // A kernel has one loop over key blocks.
 // expected-error @below {{QM0210: a kernel has exactly one attn.key_blocks loop}}
+// expected-note @below {{help: dialect/README.md shows a kernel and what its operations take}}
 attn.kernel @no_loop(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x64xf16>) outs(%o: tensor<?x2x?x64xf16>)
     attributes {arg_names = ["q", "k", "v", "o"]} {
   %b, %h, %i0 = attn.tile_position
@@ -128,6 +146,7 @@ attn.kernel @no_loop(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: ten
 // Products need one inner extent.
 func.func @dot(%a: !attn.tile<64x64xf16>, %b: !attn.tile<32x32xf16>) {
   // expected-error @below {{QM0211: the rows of '!attn.tile<64x64xf16>' and '!attn.tile<32x32xf16>' have no dot product}}
+  // expected-note @below {{help: dialect/README.md shows a kernel and what its operations take}}
   %s = attn.dot %a, %b : !attn.tile<64x64xf16>, !attn.tile<32x32xf16> -> !attn.tile<64x32xf32>
   return
 }
@@ -199,6 +218,7 @@ attn.kernel @packed_kernel(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %
 // -----
 
 // expected-error @below {{QM0210: a kernel asks for its tile's position once}}
+// expected-note @below {{help: dialect/README.md shows a kernel and what its operations take}}
 attn.kernel @two_positions(%q: tensor<?x2x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x64xf16>) outs(%o: tensor<?x2x?x64xf16>)
     attributes {arg_names = ["q", "k", "v", "o"]} {
   %b, %h, %i0 = attn.tile_position
@@ -226,6 +246,7 @@ func.func @sink_type(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: t
 // The row maximum was asked for and has no result.
 func.func @statistics(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>) -> tensor<?x8x?x64xbf16> {
   // expected-error @below {{QM0202: 0 results after o; row_max, or lse and row_max expected}}
+  // expected-note @below {{help: `row_max` asks for the maximum as the last result; lse comes before it}}
   %o = attn.attention q(%q) k(%k) v(%v) row_max : tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x8x?x64xbf16>
   return %o : tensor<?x8x?x64xbf16>
 }
@@ -236,7 +257,7 @@ func.func @statistics(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: 
 func.func @search(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>, %ids: tensor<?xi32>) -> tensor<?x8x?x64xbf16> {
   %o = attn.attention q(%q) k(%k) v(%v) mask (%b, %h, %i, %j) {
     // expected-error @below {{QM0207: 'attn.search' cannot stand in a mask region}}
-    // expected-note @below {{help: use scalar arith and math operations, attn.load and attn.extent}}
+    // expected-note @below {{help: use scalar arith and math operations of one result, attn.load and attn.extent}}
     %n = attn.search %ids[] for %i : tensor<?xi32>
     %c = arith.cmpi sge, %n, %j : i32
     attn.yield %c : i1
