@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 using namespace qm;
@@ -54,6 +55,8 @@ const lowering::KernelInfo *CpuKernels::find(StringRef name) const {
 void CpuKernels::run(StringRef name, ArrayRef<Argument> arguments,
                      unsigned threads) const {
   std::vector<int64_t> slots = packSlots(arguments);
-  runtime::parallelTiles(jit.lookup(name), slots.data(),
-                         find(name)->countTiles(slots), threads);
+  if (!runtime::parallelTiles(jit.lookup(name), slots.data(),
+                              find(name)->countTiles(slots), threads))
+    llvm::report_fatal_error("no thread has the stack that a tile needs",
+                             /*gen_crash_diag=*/false);
 }

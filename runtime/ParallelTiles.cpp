@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <pthread.h>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -22,6 +21,33 @@ constexpr unsigned maxThreads = 1024;
 /// about 1/32 of a thread's share, few enough that the shared counter is quiet.
 constexpr int64_t chunksPerThread = 32;
 
+/// Of a helper's stack: the tile's, and room for what the C library puts there.
+constexpr size_t helperStackBytes = tileStackBytes + (256 << 10);
+
+/// Whether the running thread's stack has room for a tile. Not if the stack is
+/// not the thread's own but a coroutine's: nothing is known of it.
+bool hasRoomForTile() {
+  struct Stack {
+    uintptr_t low = 0, high = 0;
+    Stack() {
+      pthread_attr_t attributes;
+      void *address;
+      size_t size;
+      if (pthread_getattr_np(pthread_self(), &attributes))
+        return;
+      if (!pthread_attr_getstack(&attributes, &address, &size)) {
+        low = reinterpret_cast<uintptr_t>(address);
+        high = low + size;
+      }
+      pthread_attr_destroy(&attributes);
+    }
+  };
+  thread_local const Stack stack;
+  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return here >= stack.low && here < stack.high &&
+         here - stack.low >= tileStackBytes;
+}
+
 /// One call of parallelTiles; lives on the caller's stack.
 struct Job {
   TileEntry entry;
@@ -33,6 +59,10 @@ struct Job {
   unsigned openSeats;  // helpers that may still join
   unsigned inside = 0; // helpers at work
   Job *after = nullptr;
+
+  bool isHandedOut() const {
+    return next.load(std::memory_order_relaxed) >= tiles;
+  }
 
   void work() {
     for (;;) {
@@ -54,25 +84,34 @@ public:
       stopping = true;
     }
     jobArrived.notify_all();
-    for (std::thread &worker : workers)
-      worker.join();
+    for (pthread_t worker : workers)
+      pthread_join(worker, nullptr);
   }
 
-  void run(Job &job) {
+  /// Runs a job on the caller and helpers, or on helpers alone; false if there
+  /// are none.
+  bool run(Job &job, bool callerWorks) {
     unsigned helpers = job.openSeats;
     {
       std::lock_guard<std::mutex> lock(mutex);
       grow(helpers);
+      if (!callerWorks && workers.empty())
+        return false;
       job.after = jobs;
       jobs = &job;
     }
     for (unsigned i = 0; i < helpers; ++i)
       jobArrived.notify_one();
-    job.work();
+    if (callerWorks)
+      job.work();
 
     std::unique_lock<std::mutex> lock(mutex);
+    if (!callerWorks)
+      helperLeft.wait(lock,
+                      [&] { return job.isHandedOut() && job.inside == 0; });
     unlink(job); // from here on nobody joins
     helperLeft.wait(lock, [&] { return job.inside == 0; });
+    return true;
   }
 
 private:
@@ -80,13 +119,20 @@ private:
     if (workers.size() >= count)
       return;
     workers.reserve(count);
-    try {
-      while (workers.size() < count)
-        workers.emplace_back([this] { serve(); });
-    } catch (const std::system_error &) {
-      // The system gives no more threads: those that exist, and the caller,
-      // still run every tile.
-    }
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, helperStackBytes);
+    auto start = [](void *pool) -> void * {
+      static_cast<Pool *>(pool)->serve();
+      return nullptr;
+    };
+    pthread_t worker;
+    // If the system gives no more threads, those that exist, and the caller,
+    // still run every tile.
+    while (workers.size() < count &&
+           pthread_create(&worker, &attributes, start, this) == 0)
+      workers.push_back(worker);
+    pthread_attr_destroy(&attributes);
   }
 
   void unlink(Job &job) {
@@ -98,8 +144,7 @@ private:
 
   Job *findSeat() {
     for (Job *job = jobs; job; job = job->after)
-      if (job->openSeats > 0 &&
-          job->next.load(std::memory_order_relaxed) < job->tiles)
+      if (job->openSeats > 0 && !job->isHandedOut())
         return job;
     return nullptr;
   }
@@ -124,7 +169,7 @@ private:
 
   std::mutex mutex;
   std::condition_variable jobArrived, helperLeft;
-  std::vector<std::thread> workers;
+  std::vector<pthread_t> workers;
   Job *jobs = nullptr;
   bool stopping = false;
 };
@@ -161,23 +206,24 @@ unsigned qm::runtime::defaultThreadCount() {
   return count;
 }
 
-void qm::runtime::parallelTiles(TileEntry entry, const int64_t *slots,
+bool qm::runtime::parallelTiles(TileEntry entry, const int64_t *slots,
                                 int64_t tiles, unsigned threads) {
   if (tiles <= 0)
-    return;
+    return true;
   if (threads == 0)
     threads = defaultThreadCount();
   threads = static_cast<unsigned>(
       std::min<int64_t>(std::min(threads, maxThreads), tiles));
-  if (threads == 1) {
+  bool callerWorks = hasRoomForTile();
+  if (threads == 1 && callerWorks) {
     entry(slots, 0, tiles);
-    return;
+    return true;
   }
   Job job;
   job.entry = entry;
   job.slots = slots;
   job.tiles = tiles;
   job.chunk = std::max<int64_t>(1, tiles / (threads * chunksPerThread));
-  job.openSeats = threads - 1;
-  pool().run(job);
+  job.openSeats = callerWorks ? threads - 1 : threads;
+  return pool().run(job, callerWorks);
 }

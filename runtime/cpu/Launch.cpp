@@ -83,7 +83,12 @@ int qm::runtime::cpu::launch(const Kernel &kernel, const PackedCall &call,
   int64_t tiles = call.tiles(variant->entry.tileM);
   if (tiles < 0)
     return failTooManyTiles(kernel.signature, call, variant->entry.tileM);
-  parallelTiles(entry, call.slots, tiles, threads);
+  if (!parallelTiles(entry, call.slots, tiles, threads))
+    return fail(QM_ERROR_OUT_OF_MEMORY,
+                "a tile of kernel '%s' may need %zu KiB of stack: the calling "
+                "thread has less, and no thread could be made\nhelp: call it "
+                "from a thread with a larger stack, or allow more threads",
+                kernel.signature.kernel.c_str(), tileStackBytes >> 10);
   return QM_OK;
 }
 

@@ -3,16 +3,31 @@
 #include "runtime/ParallelTiles.h"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <set>
 #include <sys/wait.h>
 #include <thread>
+#include <ucontext.h>
 #include <unistd.h>
 #include <vector>
 
 using qm::runtime::parallelTiles;
+
+// Linked with --wrap=pthread_create: what the pool calls.
+static std::atomic<bool> noMoreThreads{false};
+extern "C" int __real_pthread_create(pthread_t *, const pthread_attr_t *,
+                                     void *(*)(void *), void *);
+extern "C" int __wrap_pthread_create(pthread_t *thread,
+                                     const pthread_attr_t *attributes,
+                                     void *(*run)(void *), void *argument) {
+  return noMoreThreads
+             ? EAGAIN
+             : __real_pthread_create(thread, attributes, run, argument);
+}
 
 namespace {
 
@@ -83,6 +98,94 @@ TEST(ParallelTiles, ThreadsWorkAtTheSameTime) {
   int64_t slot = reinterpret_cast<int64_t>(&arrived);
   parallelTiles(waitForCompany, &slot, 3, 3);
   EXPECT_EQ(arrived, 3);
+}
+
+/// Touches as much stack as the CPU lowering allows a tile.
+void useStack(const int64_t *slots, int64_t begin, int64_t end) {
+  volatile char scratch[2 << 20];
+  for (size_t i = 0; i < sizeof scratch; i += 4096)
+    scratch[i] = 1;
+  count(slots, begin, end);
+}
+
+struct SmallCaller {
+  unsigned threads;
+  bool ran = false;
+  bool alone = false; // no thread can be made for it
+  std::vector<std::atomic<int>> hits = std::vector<std::atomic<int>>(100);
+
+  static void *run(void *self) {
+    auto &caller = *static_cast<SmallCaller *>(self);
+    int64_t slot = reinterpret_cast<int64_t>(caller.hits.data());
+    if (caller.alone)
+      noMoreThreads = true;
+    caller.ran = parallelTiles(useStack, &slot, 100, caller.threads);
+    return nullptr;
+  }
+};
+
+void callFromSmallStack(SmallCaller &caller) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 256 << 10);
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, &attributes, SmallCaller::run, &caller), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+TEST(ParallelTiles, ACallerWithASmallStackWaitsForHelpers) {
+  for (unsigned threads : {0u, 1u, 2u, 5u}) {
+    SmallCaller caller{threads};
+    callFromSmallStack(caller);
+    EXPECT_TRUE(caller.ran);
+    for (auto &hit : caller.hits)
+      ASSERT_EQ(hit, 1);
+  }
+}
+
+TEST(ParallelTiles, ACoroutineWaitsForHelpers) {
+  static ucontext_t thread, coroutine;
+  static SmallCaller caller{2};
+  std::vector<char> stack(64 << 10);
+  getcontext(&coroutine);
+  coroutine.uc_stack.ss_sp = stack.data();
+  coroutine.uc_stack.ss_size = stack.size();
+  coroutine.uc_link = &thread;
+  makecontext(&coroutine, [] { SmallCaller::run(&caller); }, 0);
+  swapcontext(&thread, &coroutine);
+  EXPECT_TRUE(caller.ran);
+  EXPECT_EQ(caller.hits[99], 1);
+}
+
+/// In a child, whose pool has no threads yet and gets none.
+int inChildWithoutThreads(int (*run)()) {
+  pid_t child = fork();
+  if (child == 0)
+    _exit(run());
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(ParallelTiles, WithoutMoreThreadsTheCallerDoesAll) {
+  EXPECT_EQ(inChildWithoutThreads([] {
+              noMoreThreads = true;
+              SmallCaller caller{4};
+              SmallCaller::run(&caller);
+              return caller.ran && caller.hits[99] == 1 ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(ParallelTiles, WithoutRoomAndThreadsNothingRuns) {
+  EXPECT_EQ(inChildWithoutThreads([] {
+              SmallCaller caller{4, /*ran=*/true};
+              caller.alone = true;
+              callFromSmallStack(caller);
+              return !caller.ran && caller.hits[0] == 0 ? 0 : 1;
+            }),
+            0);
 }
 
 TEST(ParallelTiles, IdleThreadsUseNoTime) {
