@@ -4,7 +4,7 @@
 usage: gpu_masks.py FOLDER [--target NAME] [--cells TEXT] [--rounds N] [--no-flex]
                     [--seconds N] [--results FILE] [--commit ID]
 
-FOLDER holds what `qmc bench --suite=masks --dump-kernels=FOLDER` wrote, libqm.so, gpu_peers.py and packed_sequences.py. The masks
+FOLDER holds what `qmc bench --suite=masks --dump-kernels=FOLDER` wrote, libqimeng.so, gpu_peers.py and packed_sequences.py. The masks
 are those of qmc/BenchMasks.cpp, written here as FlexAttention takes them. Pairs are counted from them, element by element. Before
 anything is timed some rows of each result are compared with float64, and all of it with FlexAttention's. Each figure is the median
 of the rounds, and of each round's launches, with the L2 cache cleared before every one. FlexAttention runs where the suite has a
@@ -128,7 +128,7 @@ def main():
     flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
     suite = json.loads((options.folder / "masks.cells.json").read_text())
     manifest = json.loads((options.folder / suite["manifest"]).read_text())
-    runtime = Runtime(options.folder / "libqm.so")
+    runtime = Runtime(options.folder / "libqimeng.so")
     targets = [t for t in suite["targets"] if options.target in (None, t)]
     libraries = {t: runtime.load(options.folder, manifest, t) for t in targets}
     print(f"kernels loaded after {time.time() - start:.1f} s", flush=True)

@@ -3,7 +3,7 @@
 
 usage: gpu_peers.py FOLDER [--suite NAME] [--target NAME] [--cells TEXT] [--rounds N] [--no-flex] [--peers FILE] [--results FILE]
 
-FOLDER holds what `qmc bench --suite=NAME --dump-kernels=FOLDER` wrote, and libqm.so (README.md here). Peers: FlashAttention-2
+FOLDER holds what `qmc bench --suite=NAME --dump-kernels=FOLDER` wrote, and libqimeng.so (README.md here). Peers: FlashAttention-2
 and cuDNN through scaled_dot_product_attention, and FlexAttention (compiled). Every cell: all peers and ours in turn, `--rounds`
 times; each figure is the median of the rounds, and of each round's launches, with the L2 cache cleared before every one.
 TFLOP/s are 4 B H S^2 D over the time, half of it for causal. Results are compared with FlashAttention's before anything is timed.
@@ -72,7 +72,7 @@ class Image(ctypes.Structure):
 
 
 class Runtime:
-    """libqm.so; a failed call raises with the runtime's text."""
+    """libqimeng.so; a failed call raises with the runtime's text."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(str(path.resolve()))
@@ -202,7 +202,7 @@ def main():
     torch.manual_seed(0)
     flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
     device, driver = torch.cuda.get_device_name(0), query("driver_version")
-    runtime = Runtime(options.folder / "libqm.so")
+    runtime = Runtime(options.folder / "libqimeng.so")
     flex = None
     if not options.no_flex:
         import torch._dynamo as dynamo

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How gpu_peers.py hands tensors to libqm.so, on the fake driver (test/runtime): no GPU, no PyTorch.
+"""How gpu_peers.py hands tensors to libqimeng.so, on the fake driver (test/runtime): no GPU, no PyTorch.
 
 usage: gpu_peers_test.py QMC LIBQM FAKE_DRIVER
 """

@@ -4,7 +4,7 @@
 usage: hopper_forward.py FOLDER [--cells TEXT] [--rounds N] [--seconds N] [--by-hand DIR] [--no-mosaic | --mosaic-seconds N]
                          [--long FOLDER] [--results FILE] [--peers FILE] [--commit ID]
 
-FOLDER holds what `qmc bench --suite=hopper --arch=sm_90a --dump-kernels=FOLDER` wrote, and libqm.so. Peers: cuDNN through
+FOLDER holds what `qmc bench --suite=hopper --arch=sm_90a --dump-kernels=FOLDER` wrote, and libqimeng.so. Peers: cuDNN through
 PyTorch, JAX's Mosaic GPU attention (f16, blocks of 128 keys; where JAX is not installed it is left out, and said so), and kernels
 of a C interface in DIR: libNAME.so, NAME ends in dD_MASK (d128_causal). Cells with a score function, or of another head dim than
 the peers have, are compared with our own kernel of the cell's `bar_cell`. FOLDER of --long holds some of the
@@ -125,7 +125,7 @@ class Ours:
     def __init__(self, folder):
         self.suite = json.loads((folder / "hopper.cells.json").read_text())
         self.manifest = json.loads((folder / self.suite["manifest"]).read_text())
-        self.runtime = gpu_peers.Runtime(folder / "libqm.so")
+        self.runtime = gpu_peers.Runtime(folder / "libqimeng.so")
         self.library, self.images = self.runtime.load(folder, self.manifest, "sm_90a")
 
     def has(self, cell):

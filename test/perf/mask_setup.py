@@ -4,7 +4,7 @@ itself spends on it.
 
 usage: mask_setup.py FOLDER [--target NAME] [--results FILE] [--commit ID]
 
-FOLDER holds kernels.json and images that `qmc build mask_setup.cpp --arch=NAME --emit=ptx,json -o FOLDER/kernels` wrote, and libqm.so.
+FOLDER holds kernels.json and images that `qmc build mask_setup.cpp --arch=NAME --emit=ptx,json -o FOLDER/kernels` wrote, and libqimeng.so.
 bf16, one head, D 128, 16 batch entries at 4k. Every mask gets its contents at launch:
 
 * contents that keep nothing: the call is all classification (and writes zeros), as a share of attention without a mask;

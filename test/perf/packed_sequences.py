@@ -4,7 +4,7 @@
 usage: packed_sequences.py FOLDER [--target NAME] [--results FILE] [--commit ID]
 
 FOLDER holds kernels.json and images that `qmc build packed_sequences.cpp --arch=NAME --emit=ptx,json -o FOLDER/kernels` wrote, and
-libqm.so. Everything in bf16, 16 heads. Checks against FlashAttention-2 (PyTorch's, with cu_seqlens) come first. Then
+libqimeng.so. Everything in bf16, 16 heads. Checks against FlashAttention-2 (PyTorch's, with cu_seqlens) come first. Then
 
 * 8192 sequences of 34 tokens, against FlashAttention-2, our kernel without lengths on [8192, 34], and the time that reading q, k and
   v and writing O takes at the measured speed of a copy;
@@ -82,7 +82,7 @@ def error_of(o, expected):
 
 class Session:
     def __init__(self, options):
-        self.runtime = Runtime(options.folder / "libqm.so")
+        self.runtime = Runtime(options.folder / "libqimeng.so")
         manifest = json.loads((options.folder / "kernels.json").read_text())
         self.target = options.target or manifest["kernels"][0]["target"]
         self.library = self.runtime.load(options.folder, manifest, self.target)

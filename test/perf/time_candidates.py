@@ -28,10 +28,12 @@ def tensor_of(argument, sizes, extents):
     elif role in ("k", "v"):
         shape[0], shape[2] = sizes["batch"], sizes["skv"]
     else:
-        given = extents.get(argument["name"], [])
-        unknown = [i for i, n in enumerate(shape) if n < 0]
-        for position, dimension in enumerate(unknown):
-            shape[dimension] = given[position] if position < len(given) else max(sizes["sq"], sizes["skv"])
+        given = iter(extents.get(argument["name"], []))
+        call = {"batch": sizes["batch"], "query": sizes["sq"], "key": sizes["skv"]}
+        follows = argument.get("follows", [""] * len(shape))
+        for dimension, extent in enumerate(shape):
+            if extent < 0:
+                shape[dimension] = call.get(follows[dimension]) or next(given, max(sizes["sq"], sizes["skv"]))
     if dtype.is_floating_point:
         if len(shape) == 4:
             return torch.randn(shape[0], shape[2], shape[1], shape[3], device="cuda:0", dtype=dtype).transpose(1, 2)
@@ -65,7 +67,7 @@ def bind(runtime, library, kernel, arguments, tensors):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("libqm", type=pathlib.Path)
+    parser.add_argument("runtime", type=pathlib.Path)
     for name in ("batch", "sq", "skv"):
         parser.add_argument(f"--{name}", type=int, default={"batch": 1, "sq": 1024}.get(name))
     parser.add_argument("--extent", action="append", default=[], help="run-time extents of a buffer")
@@ -79,7 +81,7 @@ def main():
     extents = {name: [int(n) for n in value.split(",")]
                for name, value in (text.split("=") for text in options.extent)}
     flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
-    runtime = gpu_peers.Runtime(options.libqm)
+    runtime = gpu_peers.Runtime(options.runtime)
     candidates, calls, tensors = json.loads((options.folder / "candidates.json").read_text()), [], {}
     for candidate in candidates:
         folder = options.folder / candidate["folder"]
