@@ -1,5 +1,6 @@
 //===- ExpandCpuMath.cpp - math and narrow floats for vector units --------===//
 
+#include "dialect/Diagnostics.h"
 #include "lowering/common/ExpandTrigonometry.h"
 #include "lowering/common/TargetInfo.h"
 #include "lowering/cpu/Passes.h"
@@ -165,18 +166,46 @@ bool hasFmaAndF16C(LLVM::LLVMFuncOp function) {
       });
 }
 
+/// Operations that LLVM has, itself or by a function of the C library.
+bool hasMachineCode(Operation *op) {
+  return isa<
+      math::AbsFOp, math::AbsIOp, math::AcosOp, math::AsinOp, math::AtanOp,
+      math::Atan2Op, math::CeilOp, math::CopySignOp, math::CosOp, math::CoshOp,
+      math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
+      math::ExpOp, math::Exp2Op, math::FloorOp, math::FmaOp, math::IsFiniteOp,
+      math::IsNaNOp, math::LogOp, math::Log10Op, math::Log1pOp, math::Log2Op,
+      math::PowFOp, math::RoundOp, math::RoundEvenOp, math::SinOp, math::SinhOp,
+      math::SqrtOp, math::TanOp, math::TanhOp, math::TruncOp>(op);
+}
+
+LogicalResult checkMachineCode(LLVM::LLVMFuncOp function) {
+  WalkResult result = function.walk([](Operation *op) {
+    if (!isa<math::MathDialect>(op->getDialect()) || hasMachineCode(op))
+      return WalkResult::advance();
+    (void)qm::diag::help(
+        qm::diag::error(op, qm::diag::Id::OperationNotSupported)
+            << op->getName() << " has no machine code on a CPU",
+        "write it with other operations of arith and math");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct ExpandCpuMath : qm::cpu::impl::ExpandCpuMathBase<ExpandCpuMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(
         patterns, MathPolynomialApproximationOptions());
+    math::populateExpansionPatterns(patterns,
+                                    {"acosh", "asinh", "atanh", "clampf"});
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     arith::populateExpandBFloat16Patterns(patterns);
     bool wide = hasFmaAndF16C(getOperation());
     qm::lowering::populateTrigonometryPatterns(patterns, /*fused=*/wide);
     if (!wide)
       patterns.add<ExpandExtF16, ExpandTruncF16, ExpandFma>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))) ||
+        failed(checkMachineCode(getOperation())))
       signalPassFailure();
   }
 };
