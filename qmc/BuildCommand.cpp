@@ -1,7 +1,7 @@
 //===- BuildCommand.cpp - qmc build ---------------------------------------===//
 #include "qmc/Artifact.h"
 #include "qmc/Commands.h"
-#include "qmc/CompilePipeline.h"
+#include "qmc/CompileForGpu.h"
 #include "qmc/Console.h"
 #include "qmc/NearestName.h"
 #include "qmc/OutputFiles.h"
@@ -196,26 +196,23 @@ LogicalResult BuildJob::makeGpu(ArrayRef<Emit> emits,
   if (!wants(Emit::Llvm) && !wants(Emit::Ptx) && !wants(Emit::Cubin) &&
       !wants(Emit::Json))
     return success();
-  FailureOr<OwningOpRef<ModuleOp>> lowered =
-      pipeline.lowerTo(module, passes::Level::Scheduled, target);
-  if (failed(lowered))
+  FailureOr<GpuModule> compiled =
+      compileForGpu(session, options, module, target, wants(Emit::Cubin));
+  if (failed(compiled))
     return failure();
-  FailureOr<GpuCode> code =
-      pipeline.lowerToGpu(**lowered, target, wants(Emit::Cubin));
-  if (failed(code))
-    return failure();
+  GpuCode &code = compiled->code;
   // With both images the manifest offers both: a cubin for its own GPU, PTX for
   // later ones. A manifest alone names the image that needs no ptxas.
   if (wants(Emit::Cubin))
-    describe(code->kernels, target.name.str() + ".cubin");
+    describe(code.kernels, target.name.str() + ".cubin");
   if (wants(Emit::Ptx) || !wants(Emit::Cubin))
-    describe(code->kernels, target.name.str() + ".ptx");
+    describe(code.kernels, target.name.str() + ".ptx");
   if (wants(Emit::Llvm))
-    add(Emit::Llvm, target.name, std::move(code->llvmIr));
+    add(Emit::Llvm, target.name, std::move(code.llvmIr));
   if (wants(Emit::Ptx))
-    add(Emit::Ptx, target.name, std::move(code->ptx));
+    add(Emit::Ptx, target.name, std::move(code.ptx));
   if (wants(Emit::Cubin))
-    add(Emit::Cubin, target.name, std::move(code->cubin));
+    add(Emit::Cubin, target.name, std::move(code.cubin));
   return success();
 }
 

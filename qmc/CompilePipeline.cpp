@@ -179,16 +179,10 @@ FailureOr<GpuCode> CompilePipeline::lowerToGpu(ModuleOp scheduled,
     return failure();
   code.cubin = std::move(assembled->cubin);
   code.report = std::move(assembled->report);
-  for (const ptx::KernelResources &kernel : code.report.kernels) {
+  for (const ptx::KernelResources &kernel : code.report.kernels)
     reportProgress("ptxas: " + kernel.kernel + ": " +
                    llvm::Twine(kernel.registers) + " registers, " +
                    llvm::Twine(kernel.spillStores) + " bytes spilled");
-    if (kernel.spillStores > 0)
-      reportNote("'" + kernel.kernel + "' spills " +
-                 llvm::Twine(kernel.spillStores) + " bytes of registers on " +
-                 target.name +
-                 "; smaller tiles (--set schedule.tile_n=32) may be faster");
-  }
   if (failed(saveTemp(target, "cubin", code.cubin)))
     return failure();
   return code;

@@ -2,7 +2,7 @@
 #include "qmc/BlockPicture.h"
 #include "qmc/CallData.h"
 #include "qmc/Commands.h"
-#include "qmc/CompilePipeline.h"
+#include "qmc/CompileForGpu.h"
 #include "qmc/Console.h"
 #include "qmc/Explanation.h"
 #include "qmc/OutputFiles.h"
@@ -144,29 +144,31 @@ void Explainer::addOccupancy(attn::KernelOp kernel, const GpuCode &code,
 }
 
 LogicalResult Explainer::explainTarget(const TargetInfo &target) {
-  FailureOr<OwningOpRef<ModuleOp>> scheduled =
-      pipeline.lowerTo(*module, passes::Level::Scheduled, target);
-  if (failed(scheduled))
-    return failure();
-  size_t first = reports.size();
-  for (func::FuncOp spec : specs)
-    if (failed(explainKernel(
-            spec, (*scheduled)->lookupSymbol<attn::KernelOp>(spec.getName()),
-            target, reports.emplace_back())))
+  GpuModule compiled;
+  if (target.kind == TargetKind::Cpu) {
+    auto scheduled =
+        pipeline.lowerTo(*module, passes::Level::Scheduled, target);
+    if (failed(scheduled))
       return failure();
-  if (target.kind == TargetKind::Cpu)
-    return success();
-  // A missing ptxas costs the measured figures only, unless it was named.
-  bool assemble =
-      !options.ptxas.empty() || !ptx::findPtxas(options.ptxas).empty();
-  OwningOpRef<ModuleOp> lowered((*scheduled)->clone());
-  FailureOr<GpuCode> code = pipeline.lowerToGpu(*lowered, target, assemble);
-  if (failed(code))
-    return failure();
-  for (Explanation &report :
-       MutableArrayRef<Explanation>(reports).drop_front(first))
-    addOccupancy((*scheduled)->lookupSymbol<attn::KernelOp>(report.kernel.name),
-                 *code, report);
+    compiled.scheduled = std::move(*scheduled);
+  } else {
+    // A missing ptxas costs the measured figures only, unless it was named.
+    bool assemble =
+        !options.ptxas.empty() || !ptx::findPtxas(options.ptxas).empty();
+    auto forGpu = compileForGpu(session, options, *module, target, assemble);
+    if (failed(forGpu))
+      return failure();
+    compiled = std::move(*forGpu);
+  }
+  for (func::FuncOp spec : specs) {
+    auto kernel =
+        compiled.scheduled->lookupSymbol<attn::KernelOp>(spec.getName());
+    Explanation &report = reports.emplace_back();
+    if (failed(explainKernel(spec, kernel, target, report)))
+      return failure();
+    if (target.kind != TargetKind::Cpu)
+      addOccupancy(kernel, compiled.code, report);
+  }
   return success();
 }
 

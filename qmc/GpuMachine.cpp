@@ -4,6 +4,7 @@
 // go through the runtime as a program's would: manifest and images, in memory.
 //
 //===----------------------------------------------------------------------===//
+#include "qmc/CompileForGpu.h"
 #include "qmc/Console.h"
 #include "qmc/Machine.h"
 
@@ -226,20 +227,15 @@ FailureOr<std::vector<const TargetInfo *>> GpuMachine::targets() const {
 FailureOr<std::unique_ptr<MachineCode>>
 GpuMachine::compile(Session &session, ModuleOp module,
                     const TargetInfo &target) {
-  CompilePipeline pipeline(session, options);
-  FailureOr<OwningOpRef<ModuleOp>> lowered =
-      pipeline.lowerTo(module, passes::Level::Scheduled, target);
-  if (failed(lowered))
-    return failure();
   // Machine code if it would be used and can be made; else the driver compiles
   // the PTX.
   bool wantCubin = int(target.sm / 10) == device.major &&
                    (!options.ptxas.empty() || !ptx::findPtxas("").empty());
-  FailureOr<GpuCode> lowerings =
-      pipeline.lowerToGpu(**lowered, target, wantCubin);
-  if (failed(lowerings))
+  FailureOr<GpuModule> compiled =
+      compileForGpu(session, options, module, target, wantCubin);
+  if (failed(compiled))
     return failure();
-  auto code = std::make_unique<GpuCode>(std::move(*lowerings));
+  auto code = std::make_unique<GpuCode>(std::move(compiled->code));
   constexpr const char *imageName = "kernels";
   for (lowering::KernelInfo &kernel : code->kernels)
     kernel.image = imageName;

@@ -1,6 +1,6 @@
 //===- KernelJob.cpp - one kernel for one target --------------------------===//
 #include "qmc/library/KernelJob.h"
-#include "qmc/CompilePipeline.h"
+#include "qmc/CompileForGpu.h"
 #include "qmc/library/TargetLimit.h"
 
 #include "dialect/AttnOps.h"
@@ -172,9 +172,8 @@ LogicalResult KernelJob::compile(const ContentHash &key) {
       request.text, ParserConfig(&session.context), request.name);
   if (!module)
     return failure();
-  CompilePipeline pipeline(session, options);
   if (target.kind == TargetKind::Nvidia) {
-    LogicalResult result = compileForGpu(pipeline, *module);
+    LogicalResult result = makeImages(session, *module);
     limit = targetLimit.text();
     return result;
   }
@@ -182,11 +181,11 @@ LogicalResult KernelJob::compile(const ContentHash &key) {
   // kernel, and must not have two kernels of one symbol.
   result.symbol = request.name + "_" + toHex(key).substr(0, 16);
   (*(*module).getOps<func::FuncOp>().begin()).setSymName(result.symbol);
-  return compileForCpu(pipeline, *module);
+  return makeObject(session, *module);
 }
 
-LogicalResult KernelJob::compileForCpu(CompilePipeline &pipeline,
-                                       ModuleOp module) {
+LogicalResult KernelJob::makeObject(Session &session, ModuleOp module) {
+  CompilePipeline pipeline(session, options);
   FailureOr<OwningOpRef<ModuleOp>> lowered =
       pipeline.lowerTo(module, passes::Level::Scheduled, target);
   if (failed(lowered))
@@ -201,23 +200,19 @@ LogicalResult KernelJob::compileForCpu(CompilePipeline &pipeline,
   return success();
 }
 
-LogicalResult KernelJob::compileForGpu(CompilePipeline &pipeline,
-                                       ModuleOp module) {
-  FailureOr<OwningOpRef<ModuleOp>> lowered =
-      pipeline.lowerTo(module, passes::Level::Scheduled, target);
-  if (failed(lowered))
+LogicalResult KernelJob::makeImages(Session &session, ModuleOp module) {
+  FailureOr<GpuModule> compiled =
+      compileForGpu(session, options, module, target, /*wantCubin=*/true);
+  if (failed(compiled))
     return failure();
-  FailureOr<GpuCode> code =
-      pipeline.lowerToGpu(**lowered, target, /*wantCubin=*/true);
-  if (failed(code))
-    return failure();
-  result.info = code->kernels.front().toJson();
-  if (const ptx::KernelResources *resources = code->report.find(request.name)) {
+  GpuCode &code = compiled->code;
+  result.info = code.kernels.front().toJson();
+  if (const ptx::KernelResources *resources = code.report.find(request.name)) {
     result.info["registers"] = resources->registers;
     result.info["spill_bytes"] = resources->spillStores;
   }
-  result.images.emplace_back("cubin", packImage(code->cubin));
+  result.images.emplace_back("cubin", packImage(code.cubin));
   if (!target.name.ends_with("a")) // that of sm_90a runs on no other GPU
-    result.images.emplace_back("ptx", packImage(code->ptx));
+    result.images.emplace_back("ptx", packImage(code.ptx));
   return success();
 }

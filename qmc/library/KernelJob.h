@@ -56,10 +56,8 @@ public:
 private:
   ContentHash key() const;
   mlir::LogicalResult compile(const ContentHash &key);
-  mlir::LogicalResult compileForCpu(class CompilePipeline &pipeline,
-                                    mlir::ModuleOp module);
-  mlir::LogicalResult compileForGpu(class CompilePipeline &pipeline,
-                                    mlir::ModuleOp module);
+  mlir::LogicalResult makeObject(class Session &session, mlir::ModuleOp module);
+  mlir::LogicalResult makeImages(class Session &session, mlir::ModuleOp module);
 
   Options options;
   std::string ptxas; ///< version and place
