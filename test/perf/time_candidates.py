@@ -20,7 +20,7 @@ from gpu_peers import torch
 
 def tensor_of(argument, sizes, extents):
     """A [B, H, S, D] view of [B, S, H, D] memory for operands, else a plain buffer."""
-    names = {"i32": "int32", "i64": "int64", "i8": "int8", "i1": "bool"} | gpu_peers.DTYPES
+    names = {"i32": "int32", "i64": "int64", "i16": "int16", "i8": "int8", "i1": "bool"} | gpu_peers.DTYPES
     dtype = getattr(torch, names[argument["dtype"]])
     role, shape = argument["role"], list(argument["shape"])
     if role in ("q", "o", "lse", "row_max"):
@@ -43,7 +43,7 @@ def tensor_of(argument, sizes, extents):
 
 def bind(runtime, library, kernel, arguments, tensors):
     """As Runtime.bind, for buffers of any rank and type."""
-    codes = {"i32": (0, 32), "i64": (0, 64), "i8": (0, 8), "i1": (6, 8)} | gpu_peers.DL_CODES
+    codes = {"i32": (0, 32), "i64": (0, 64), "i16": (0, 16), "i8": (0, 8), "i1": (6, 8)} | gpu_peers.DL_CODES
     handle = ctypes.c_void_p()
     runtime.call("qm_library_find", library, kernel.encode(), ctypes.byref(handle))
     kept, values = [], (gpu_peers.Value * len(tensors))()
