@@ -15,16 +15,20 @@ bool CallCache::Key::read(const Signature &signature, const qm_value *values,
   count = 0;
   for (size_t i = 0; i < n; ++i) {
     const qm_value &value = values[i];
+    const Argument &argument = signature.arguments[i];
     if (value.kind != QM_TENSOR) {
-      if (count + 2 > maxWords || !signature.arguments[i].isScalar())
+      if (count + 2 > maxWords || !argument.isScalar())
         return false;
       words[count++] = value.kind;
       words[count++] = value.as.i32; // of an f32 its bits
       continue;
     }
     const DLTensor *tensor = value.as.tensor;
-    if (signature.arguments[i].isScalar() || !tensor || tensor->ndim < 0 ||
-        tensor->ndim > maxRank || (tensor->ndim > 0 && !tensor->shape))
+    // A shape is read as far as the checks read it: a tensor of a higher rank
+    // is refused whatever its shape says.
+    if (argument.isScalar() || !tensor || tensor->ndim < 0 ||
+        static_cast<size_t>(tensor->ndim) > argument.shape.size() ||
+        (tensor->ndim > 0 && !tensor->shape))
       return false;
     size_t rank = static_cast<size_t>(tensor->ndim);
     if (count + 5 + 2 * rank > maxWords)
