@@ -2,7 +2,7 @@
 
 #include "runtime/DataType.h"
 
-#include <cstring>
+#include "llvm/ADT/STLExtras.h"
 
 using namespace qm;
 using namespace qm::test;
@@ -320,8 +320,7 @@ RandomCall::RandomCall(const RandomSpec &spec, uint64_t seed) : random(~seed) {
   all = inputs;
   auto output = [&](DType dtype, llvm::ArrayRef<int64_t> extents) {
     TensorView view = allocate(dtype, extents, false);
-    std::memset(storage.back().bytes().data(), 0xFF,
-                storage.back().bytes().size());
+    llvm::fill(storage.back().bytes(), 0xFF);
     all.push_back(view);
     return view;
   };
