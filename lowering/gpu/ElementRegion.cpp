@@ -3,6 +3,7 @@
 
 #include "lowering/gpu/Extrema.h"
 #include "lowering/gpu/SearchSorted.h"
+#include "lowering/gpu/SharedReciprocal.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -239,18 +240,10 @@ ElementRegion::splitOperation(LocBuilder &b, Emission &element, Operation &op) {
   return Split{combine(x.element, y.element), combine(x.row, y.row)};
 }
 
-/// A constant over each of a group's elements: their product neither overflows
-/// nor underflows.
 bool ElementRegion::sharesReciprocal(Operation &op) {
   auto divide = dyn_cast<arith::DivFOp>(op);
-  if (!divide || !divide.getType().isF32() ||
-      !matchPattern(divide.getLhs(), m_Constant()) ||
-      !bitEnumContainsAny(divide.getFastmath(), arith::FastMathFlags::arcp))
-    return false;
-  constexpr double most = 0x1.1p31;
-  lowering::FloatRange divisor = ranges.of(divide.getRhs());
-  return divisor.low >= 1 / most && divisor.high <= most &&
-         dependenceOf(divide.getResult()) == Element;
+  return divide && dependenceOf(divide.getResult()) == Element &&
+         canShareReciprocal(divide, ranges.of(divide.getRhs()));
 }
 
 bool ElementRegion::sharesReciprocals() {
@@ -259,53 +252,15 @@ bool ElementRegion::sharesReciprocals() {
   });
 }
 
-/// `inverse` is 1 over the product of `factors`; each of them becomes its own.
-static void divideOut(LocBuilder &b, MutableArrayRef<Value> factors,
-                      Value inverse) {
-  auto times = [&](Value x, Value y) -> Value {
-    return x && y ? contracted(arith::MulFOp::create(b, x, y)) : x ? x : y;
-  };
-  if (factors.size() == 1) {
-    factors.front() = inverse;
-    return;
-  }
-  auto product = [&](ArrayRef<Value> values) {
-    Value all;
-    for (Value value : values)
-      all = times(all, value);
-    return all;
-  };
-  auto left = factors.take_front(factors.size() / 2),
-       right = factors.drop_front(factors.size() / 2);
-  Value ofLeft = times(inverse, product(right)),
-        ofRight = times(inverse, product(left));
-  divideOut(b, left, ofLeft);
-  divideOut(b, right, ofRight);
-}
-
-/// One reciprocal for all: 1/x = y (1/xy). The unit that takes it is the
-/// scarcest one in a step of attention.
 void ElementRegion::emitShared(LocBuilder &b, MutableArrayRef<Emission> group,
                                Operation &op) {
-  SmallVector<Value> divisors;
-  for (Emission &element : group)
-    divisors.push_back(lookUp(b, element, op.getOperand(1)));
-  SmallVector<Value> products(divisors);
-  while (products.size() > 1) {
-    SmallVector<Value> pairs;
-    for (unsigned i = 0; i + 1 < products.size(); i += 2)
-      pairs.push_back(
-          arith::MulFOp::create(b, products[i], products[i + 1]).getResult());
-    if (products.size() % 2)
-      pairs.push_back(products.back());
-    products = std::move(pairs);
-  }
-  Value numerator = lookUp(b, group.front(), op.getOperand(0));
-  divideOut(b, divisors,
-            arith::MulFOp::create(b, nvvm::rcpApprox(b, products.front()),
-                                  numerator));
-  for (auto [element, quotient] : llvm::zip(group, divisors))
-    element.own.map(op.getResult(0), quotient);
+  auto divide = cast<arith::DivFOp>(op);
+  auto quotients = emitSharedReciprocal(
+      b, divide, group.size(), [&](unsigned element, Value value) {
+        return lookUp(b, group[element], value);
+      });
+  for (auto [element, quotient] : llvm::zip(group, quotients))
+    element.own.map(divide.getResult(), quotient);
 }
 
 void ElementRegion::emitBody(LocBuilder &b, MutableArrayRef<Emission> group) {
@@ -452,53 +407,4 @@ void ElementRegion::emitOperation(LocBuilder &b, Operation &op, IRMapping &into,
   }();
   into.map(op.getResult(0), emitted);
   b.setLoc(saved);
-}
-
-std::optional<std::string> qm::gpu::whyUnsupported(Operation &op) {
-  if (isa<attn::LoadOp, attn::ExtentOp, attn::SearchOp, attn::ExtremaOp,
-          attn::YieldOp>(op) ||
-      op.hasTrait<OpTrait::ConstantLike>())
-    return std::nullopt;
-  std::string name = op.getName().getStringRef().str();
-  if (op.getNumResults() != 1)
-    return name + " has no machine code on this target";
-  // Casts take any type that a buffer may have. Everything else is f32, i32 or
-  // i1, or an integer LLVM computes with.
-  bool cast =
-      isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
-          arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp,
-          arith::FPToUIOp, arith::BitcastOp, arith::SelectOp>(op);
-  auto fits = [&](Type type) {
-    if (type.isF32() || type.isSignlessInteger(1) ||
-        type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
-        type.isSignlessInteger(32) || type.isSignlessInteger(64))
-      return true;
-    return cast && (type.isF16() || type.isBF16() || type.isF64());
-  };
-  for (Type type :
-       llvm::concat<const Type>(llvm::to_vector<4>(op.getOperandTypes()),
-                                llvm::to_vector<1>(op.getResultTypes())))
-    if (!fits(type)) {
-      std::string text;
-      llvm::raw_string_ostream(text)
-          << name << " on " << type << " has no machine code on this target";
-      return text;
-    }
-  bool known =
-      cast ||
-      isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
-          arith::RemFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
-          arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp, arith::AddIOp,
-          arith::SubIOp, arith::MulIOp, arith::DivSIOp, arith::DivUIOp,
-          arith::RemSIOp, arith::RemUIOp, arith::AndIOp, arith::OrIOp,
-          arith::XOrIOp, arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp,
-          arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp,
-          arith::CmpIOp>(op) ||
-      isa<math::Exp2Op, math::TanhOp, math::SqrtOp, math::RsqrtOp, math::AbsFOp,
-          math::AbsIOp, math::FloorOp, math::CeilOp, math::TruncOp,
-          math::RoundEvenOp, math::FmaOp, math::CopySignOp, math::CtPopOp,
-          math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op);
-  if (!known)
-    return name + " has no machine code on this target";
-  return std::nullopt;
 }

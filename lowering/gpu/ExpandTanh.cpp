@@ -114,15 +114,14 @@ bool ScaledTanh::isNormal() const {
          std::isnormal(float(tanhLimit / factor));
 }
 
-/// -2 scale / (1 + 2^(2 factor s log2 e)). 1 + e is 1 to 2^31: its reciprocal
-/// needs none of a division's care, and elements may share one. Beyond 2^31
-/// tanh is 1 in f32.
+/// -2 scale / (1 + 2^(2 factor s log2 e)), of which an absolute error counts:
+/// the divisor is 1 or more, so its reciprocal needs none of a division's care,
+/// and where it is very large it may be anything as large.
 static Value distanceFromOne(Floats &f, Value s, double factor, double scale) {
-  Value exponent = arith::MinimumFOp::create(
-      f.b, f.mul(s, f.constant(2.0 * M_LOG2E * factor)), f.constant(31.0));
-  return arith::DivFOp::create(f.b, f.constant(-2.0 * scale),
-                               f.add(f.exp2(exponent), f.constant(1.0)),
-                               arith::FastMathFlags::arcp);
+  Value exponential = f.exp2(f.mul(s, f.constant(2.0 * M_LOG2E * factor)));
+  return arith::DivFOp::create(
+      f.b, f.constant(-2.0 * scale), f.add(exponential, f.constant(1.0)),
+      arith::FastMathFlags::arcp | arith::FastMathFlags::afn);
 }
 
 void ExpandTanh::expandTerm(math::TanhOp op, PatternRewriter &rewriter) const {

@@ -8,8 +8,7 @@
 namespace qm::gpu {
 
 /// x p(x^2) with the least largest error as a tanh up to `tanhLimit`, 2.7e-7;
-/// p from its highest coefficient down. That is about what the form for all x
-/// errs by.
+/// p from its highest coefficient down. The form for all x errs by up to 5e-7.
 constexpr double tanhLimit = 0.32;
 constexpr double tanhCoefficients[] = {0.1241675169, -0.3328732373,
                                        0.9999941836};

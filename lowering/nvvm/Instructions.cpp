@@ -202,6 +202,17 @@ Value nvvm::loadGlobalInPlace(LocBuilder &b, Type type, Value global) {
   return LLVM::LoadOp::create(b, type, globalPointer(b, global));
 }
 
+Values nvvm::loadWordsInPlace(LocBuilder &b, unsigned count, Value global) {
+  Type i32 = b.getI32Type();
+  Value loaded = LLVM::LoadOp::create(b, VectorType::get(count, i32),
+                                      globalPointer(b, global));
+  Values words;
+  for (unsigned word = 0; word < count; ++word)
+    words.push_back(LLVM::ExtractElementOp::create(
+        b, loaded, LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(word))));
+  return words;
+}
+
 void nvvm::storeGlobal(LocBuilder &b, Value global, Value value) {
   LLVM::StoreOp::create(b, value, globalPointer(b, global));
 }
@@ -249,6 +260,16 @@ static Value unary(LocBuilder &b, const char *mnemonic, Value x) {
   return PtxAsm(b, llvm::formatv("{0} $0, $1;", mnemonic))
       .results(1, b.getF32Type())
       .in(x)
+      .emit()
+      .front();
+}
+
+Value nvvm::fmaSaturated(LocBuilder &b, Value x, Value y, Value z) {
+  return PtxAsm(b, "fma.rn.sat.f32 $0, $1, $2, $3;")
+      .results(1, b.getF32Type())
+      .in(x)
+      .in(y)
+      .in(z)
       .emit()
       .front();
 }

@@ -83,6 +83,8 @@ mlir::Value loadGlobalConstant(LocBuilder &b, mlir::Type type,
 /// use.
 mlir::Value loadGlobalInPlace(LocBuilder &b, mlir::Type type,
                               mlir::Value global);
+/// Neighbouring i32, 2 or 4, by one such load.
+Values loadWordsInPlace(LocBuilder &b, unsigned count, mlir::Value global);
 void storeGlobal(LocBuilder &b, mlir::Value global, mlir::Value value);
 /// lhs + rhs (i32 or i64) that LLVM cannot see through: it makes no induction
 /// variables of its multiples.
@@ -141,6 +143,9 @@ mlir::Value divApprox(LocBuilder &b, mlir::Value x,
 mlir::Value sqrtApprox(LocBuilder &b, mlir::Value x); ///< sqrt.approx: 1 ulp
 mlir::Value rsqrtApprox(LocBuilder &b,
                         mlir::Value x); ///< rsqrt.approx: 2^-22.9 relative
+/// x y + z, limited to 0 to 1; NaN becomes 0.
+mlir::Value fmaSaturated(LocBuilder &b, mlir::Value x, mlir::Value y,
+                         mlir::Value z);
 /// Two f32 rounded to `element` (f16 or bf16) in one i32, `low` in the low
 /// half.
 mlir::Value packPair(LocBuilder &b, mlir::Type element, mlir::Value low,

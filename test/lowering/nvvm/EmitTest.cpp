@@ -51,6 +51,7 @@ static const char *golden[] = {
     "tanh.approx.f32",
     "rcp.approx.ftz.f32",
     "div.full.f32",
+    "fma.rn.sat.f32",
     "sqrt.approx.f32",
     "rsqrt.approx.f32",
     "cvt.rn.bf16x2.f32",
@@ -110,6 +111,7 @@ TEST(NVVMEmit, EveryInstruction) {
                         nvvm::rcpApprox, nvvm::sqrtApprox, nvvm::rsqrtApprox})
     keep(function(b, x));
   keep(nvvm::divApprox(b, x, d.front()));
+  keep(nvvm::fmaSaturated(b, x, x, d.front()));
   keep(nvvm::packPair(b, bf16, x, d.front()));
   keep(nvvm::packPair(b, f16, x, d.front()));
   keep(nvvm::shuffleXor(b, x, 2));

@@ -2,6 +2,8 @@
 // RUN: qm-opt %s --qm-compile="target=sm_90a" --qm-lower-to-sm90 | FileCheck %s --check-prefix=BIAS
 // RUN: qm-opt %s --qm-compile="target=sm_90a set=softcap:precision.tanh=approx set=softcap:schedule.poly_exp2=4" --qm-lower-to-sm90 | FileCheck %s --check-prefix=CAP
 
+// RUN: qm-opt %s --qm-compile="target=sm_90a" | qm-opt --pass-pipeline='builtin.module(attn.kernel(qm-expand-gpu-math),qm-lower-to-sm90)' | FileCheck %s --check-prefix=EXACT
+
 // A distance becomes a float once for each of a thread's two rows. What a score has in common with its row is added to the row's
 // maximum, before the lanes exchange it: each lane starts at another key.
 // CHECK: llvm.func @alibi
@@ -46,6 +48,30 @@
 // CAP: arith.constant 1.09951163E+12 : f32
 // CAP: scf.if
 // CAP: shfl.sync bfly
+
+// The exact tanh in a full block: one vote on whether some score is large, and a branch for either case, with the exponentials in
+// it. Near 0 there is no exponential but that of the softmax, and no reciprocal; elsewhere four elements share one.
+// EXACT: llvm.func @softcap
+// EXACT: setmaxnreg.inc
+// EXACT: {{^ *}}^bb[[FULL:[0-9]+]]({{.*}}// 2 preds: ^bb{{[0-9]+}}, ^bb[[FULL]]
+// EXACT: wgmma.wait_group.sync.aligned 1;
+// EXACT-NOT: ex2.approx
+// EXACT: arith.maxnumf
+// EXACT: arith.maxsi
+// EXACT-NOT: ex2.approx
+// EXACT: nvvm.vote.sync any
+// EXACT: scf.if
+// EXACT: ex2.approx
+// EXACT: fma.rn.sat.f32
+// EXACT: rcp.approx
+// EXACT: ex2.approx
+// EXACT: } else {
+// EXACT-NOT: rcp.approx
+// EXACT: math.fma
+// EXACT-NOT: rcp.approx
+// EXACT: ex2.approx
+// EXACT-NOT: rcp.approx
+// EXACT: wgmma.wait_group.sync.aligned 0;
 func.func @softcap(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x4x?x64xbf16>, %v: tensor<?x4x?x64xbf16>) -> tensor<?x4x?x64xbf16> {
   %o = attn.attention q(%q) k(%k) v(%v)
     score (%s, %b, %h, %i, %j) {
