@@ -23,23 +23,30 @@ namespace {
 /// No manifest or image is larger; a directory or a device is not a file.
 constexpr int64_t maxFileBytes = 1LL << 30;
 
+/// Names of images that lie in a library: a CPU's function, a GPU's content.
+constexpr std::string_view cpuPrefix = "cpu:", hashPrefix = "sha256:";
+
 int readFile(const std::string &path, qm_status status, std::string &bytes) {
   struct stat info;
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  bool readable = file && stat(path.c_str(), &info) == 0;
-  if (readable && S_ISREG(info.st_mode) && info.st_size <= maxFileBytes) {
+  // Looked at before it is opened: a pipe that nobody writes to would wait.
+  bool known = stat(path.c_str(), &info) == 0;
+  bool fits = known && S_ISREG(info.st_mode) && info.st_size <= maxFileBytes;
+  if (fits) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
     bytes.resize(info.st_size);
     file.read(bytes.data(), info.st_size);
     if (file)
       return QM_OK;
   }
-  return fail(status,
-              "cannot read '%s': %s\nhelp: images lie beside their "
-              "manifest, as `qmc build -o DIR` writes them",
-              path.c_str(),
-              readable ? "not a regular file of at most 1 GiB"
-                       : strerror(errno ? errno : EIO));
+  return fail(status, "cannot read '%s': %s\nhelp: %s", path.c_str(),
+              known && !fits ? "not a regular file of at most 1 GiB"
+                             : strerror(errno ? errno : EIO),
+              status == QM_ERROR_IMAGE_UNREADABLE
+                  ? "images lie beside their manifest, as `qmc build -o DIR` "
+                    "writes them"
+                  : "pass libNAME.so of `qmc build --emit=lib`, or a manifest "
+                    "with its images beside it");
 }
 
 std::string folderOf(const std::string &path) {
@@ -50,6 +57,13 @@ std::string folderOf(const std::string &path) {
 
 /// GPU images are read now, shared objects are opened when first used.
 int imageFromFile(const std::string &folder, Variant &variant) {
+  const std::string &image = variant.entry.image;
+  if (image.compare(0, cpuPrefix.size(), cpuPrefix) == 0 ||
+      image.compare(0, hashPrefix.size(), hashPrefix) == 0)
+    return fail(QM_ERROR_IMAGE_UNREADABLE,
+                "image '%s' lies in the library that this manifest describes\n"
+                "help: load libNAME.so, which holds the manifest as well",
+                image.c_str());
   variant.path = folder + variant.entry.image;
   if (variant.entry.isCpu()) {
     std::ifstream file(variant.path, std::ios::binary);
@@ -119,7 +133,6 @@ int checkImages(const qm_image *images, size_t count) {
 int imageFromPackage(const Package &package, const qm_embedded &embedded,
                      Variant &variant) {
   const std::string &image = variant.entry.image;
-  constexpr std::string_view cpuPrefix = "cpu:";
   variant.format = variant.entry.format;
   if (variant.entry.isCpu()) {
     for (size_t i = 0; i < embedded.symbol_count; ++i)
@@ -184,6 +197,11 @@ int qm::runtime::loadLibrary(const char *path, Library &library) {
                 "machine\nhelp: copy it whole and as a binary file",
                 path, text.size());
   }
+  if (text.compare(0, 8, "!<arch>\n") == 0)
+    return fail(QM_ERROR_LIBRARY_FILE,
+                "'%s' is an archive, to be linked into a program\nhelp: load "
+                "libNAME.so, or link it and call the functions of NAME.h",
+                path);
   std::string folder = folderOf(path);
   return fillLibrary(
       std::move(text), path,

@@ -1,5 +1,4 @@
-/*===- qm.h - run compiled attention kernels: the C ABI
---------------------===*\
+/*===- qm.h - run compiled attention kernels: the C ABI -------------------===*\
 |*
 |* Loads what `qmc build` wrote (a JSON manifest and its images), checks tensors
 |* against it, and launches on an NVIDIA GPU or on the CPU. C99; no C++ type, no
@@ -156,7 +155,8 @@ typedef struct qm_kernel_info {
 typedef struct qm_argument_info {
   size_t size;
   const char *name;
-  const char *role;  /* "q", "k", "v", "buffer", "scalar", "o" or "lse" */
+  const char *role; /* "q", "k", "v", "buffer", "scalar", "o", "lse", "row_max",
+                     * "cu_q", "cu_kv", "len_q" or "len_kv" */
   const char *dtype; /* "f16", "bf16", "f32", "f64", "i1", "i8" ... "i64" */
   int32_t is_tensor; /* 0: a scalar, i32 or f32 */
   int32_t is_output;
@@ -254,7 +254,8 @@ QM_API int qm_kernel_check(const qm_kernel *kernel, const qm_value *arguments,
  * elements; NULL: compact row-major). The last stride of q, k, v, o is 1. On a
  * GPU, q, k, v and o start at a multiple of 16 bytes, and so does each row.
  * Hq is a multiple of Hkv. Sq = 0 is legal (nothing to do), and so is Skv = 0
- * (o = 0, lse = -inf).
+ * (o = 0, lse = -inf). Outputs share no element with an input or with each
+ * other; tensors may lie in one another's gaps, so this is not checked.
  *
  * The device is that of the tensors. On a GPU the call is asynchronous on the
  * stream, in the current context if that is on the device, else in the stream's

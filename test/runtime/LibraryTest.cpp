@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <thread>
 
 using probe::Arguments;
@@ -213,6 +214,26 @@ TEST(Library, MissingFilesAreNamed) {
       "cpu.json", probe::manifest({probe::entry("cpu", "gone.so")}));
   expectError(qm_library_load(cpu.c_str(), &library), QM_ERROR_IMAGE_UNREADABLE,
               "gone.so");
+  EXPECT_EQ(library, nullptr);
+}
+
+TEST(Library, FilesOfAnotherKindAreNamed) {
+  TempFolder folder;
+  qm_library *library = nullptr;
+  // Opening it would wait for somebody who writes.
+  std::string pipe = folder.path("pipe.so");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  expectError(qm_library_load(pipe.c_str(), &library),
+              QM_ERROR_MANIFEST_UNREADABLE, "not a regular file");
+  std::string archive = folder.write("libattn.a", "!<arch>\n");
+  expectError(qm_library_load(archive.c_str(), &library), QM_ERROR_LIBRARY_FILE,
+              "load libNAME.so, or link it");
+  for (const char *image : {"cpu:attn_d64", "sha256:00"}) {
+    std::string manifest = folder.write(
+        "attn.json", probe::manifest({probe::entry("cpu", image)}));
+    expectError(qm_library_load(manifest.c_str(), &library),
+                QM_ERROR_IMAGE_UNREADABLE, "load libNAME.so");
+  }
   EXPECT_EQ(library, nullptr);
 }
 
