@@ -28,6 +28,18 @@ static bool hasWideOperands(attn::KernelOp kernel) {
       .isF32();
 }
 
+int64_t Footprint::ctasThatFit(const TargetInfo &target, int64_t threads,
+                               int64_t reserved) const {
+  if (registers > maxRegisters || sharedBytes > target.sharedBytesPerCta)
+    return 0;
+  return std::min({int64_t(target.ctasPerSm),
+                   int64_t(target.threadsPerSm) / threads,
+                   int64_t(target.registersPerSm) /
+                       (threads * std::max<int64_t>(registers, 1)),
+                   int64_t(target.sharedBytesPerSm) /
+                       std::max<int64_t>(sharedBytes + reserved, 1)});
+}
+
 /// Registers of a thread besides tiles: addresses, loop state, operand
 /// fragments in flight. Accumulator and scores of 192 are what 255 hold.
 static constexpr int64_t baseRegisters = 63;
@@ -59,17 +71,7 @@ Footprint qm::passes::estimateFootprint(attn::KernelOp kernel,
   int64_t rowBytes = std::max(rowBytesFor(d), rowBytesFor(dv));
   int64_t slots = (schedule.pingPong ? 2 : 1) * schedule.stages;
   footprint.sharedBytes = rowBytes * (schedule.tileM + slots * schedule.tileN);
-  bool fits = footprint.registers <= Footprint::maxRegisters &&
-              footprint.sharedBytes <= target.sharedBytesPerCta;
-  footprint.ctas =
-      fits
-          ? std::min({int64_t(target.ctasPerSm),
-                      int64_t(target.threadsPerSm) / threads,
-                      int64_t(target.registersPerSm) /
-                          (threads * std::max<int64_t>(footprint.registers, 1)),
-                      int64_t(target.sharedBytesPerSm) /
-                          (footprint.sharedBytes + reservedSharedBytes)})
-          : 0;
+  footprint.ctas = footprint.ctasThatFit(target, threads, reservedSharedBytes);
   return footprint;
 }
 

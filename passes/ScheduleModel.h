@@ -27,6 +27,11 @@ struct Footprint {
 
   static constexpr int64_t maxRegisters =
       255; ///< of a thread, on every target of today
+
+  /// CTAs of `threads` that are resident on a multiprocessor, which keeps
+  /// `reserved` bytes of shared memory for itself beside each; 0: none.
+  int64_t ctasThatFit(const lowering::TargetInfo &target, int64_t threads,
+                      int64_t reserved = 0) const;
 };
 
 int64_t getHeadDim(attn::KernelOp kernel);

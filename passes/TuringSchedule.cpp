@@ -26,17 +26,7 @@ Footprint qm::passes::estimateTuringFootprint(attn::KernelOp kernel,
       warpRows * (getValueHeadDim(kernel) + warpKeys) / 32 + otherRegisters;
   footprint.sharedBytes =
       widestRow * (schedule.tileM + schedule.stages * schedule.tileN);
-  bool fits = footprint.registers <= Footprint::maxRegisters &&
-              footprint.sharedBytes <= target.sharedBytesPerCta;
-  footprint.ctas =
-      fits
-          ? std::min({int64_t(target.ctasPerSm),
-                      int64_t(target.threadsPerSm) / threads,
-                      int64_t(target.registersPerSm) /
-                          (threads * std::max<int64_t>(footprint.registers, 1)),
-                      int64_t(target.sharedBytesPerSm) /
-                          std::max<int64_t>(footprint.sharedBytes, 1)})
-          : 0;
+  footprint.ctas = footprint.ctasThatFit(target, threads);
   return footprint;
 }
 
