@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace qm;
@@ -87,12 +88,32 @@ static bool readsExtrema(attn::KeyBlocksOp loop) {
   });
 }
 
+static bool isModified(attn::KeyBlocksOp loop) {
+  return !loop.getBody().front().getOps<attn::MapOp>().empty();
+}
+
+/// The widest key block that fits, with two query buffers if they leave enough
+/// keys: they are worth a quarter of the block.
+static Schedule fitTiles(attn::KernelOp kernel, Schedule schedule,
+                         const TargetInfo &target) {
+  int64_t worthTwo = schedule.consumers == 3 ? 64 : 96;
+  for (auto [buffers, narrowest] : {std::pair{2, worthTwo}, {1, int64_t(16)}}) {
+    schedule.queryBuffers = buffers;
+    for (int64_t keys = 128; keys >= narrowest; keys -= 16) {
+      schedule.tileN = keys;
+      if (estimateFootprint(kernel, schedule, target).ctas)
+        return schedule;
+    }
+  }
+  return schedule;
+}
+
 Schedule qm::passes::proposeHopper(attn::KernelOp kernel,
                                    const TargetInfo &target) {
   int64_t d = std::max(getHeadDim(kernel), getValueHeadDim(kernel));
   attn::KeyBlocksOp loop = kernel.getKeyBlocks();
   bool masked = !loop.getClassify().empty();
-  bool modified = !loop.getBody().front().getOps<attn::MapOp>().empty();
+  bool modified = isModified(loop);
   bool special = usesSpecialFunctions(loop);
   bool three =
       !masked && (d <= 64 ? !modified || special : d <= 128 && special);
@@ -105,14 +126,31 @@ Schedule qm::passes::proposeHopper(attn::KernelOp kernel,
     schedule.polyExp2 = 2;
   // Under a mask tiles differ in length.
   schedule.dynamicOrder = masked;
-  // Two query buffers are worth a quarter of the key block.
-  for (auto [buffers, narrowest] : {std::pair{2, three ? 64 : 96}, {1, 16}}) {
-    schedule.queryBuffers = buffers;
-    for (int64_t keys = 128; keys >= narrowest; keys -= 16) {
-      schedule.tileN = keys;
-      if (estimateFootprint(kernel, schedule, target).ctas)
-        return schedule;
-    }
-  }
+  return fitTiles(kernel, schedule, target);
+}
+
+/// Whether a row keeps the keys up to one that its index alone decides: causal.
+static bool keepsPrefixOfRow(attn::KeyBlocksOp loop) {
+  if (loop.getBounds().empty())
+    return false;
+  Block &bounds = loop.getBounds().front();
+  return matchPattern(bounds.getTerminator()->getOperand(0), m_Zero()) &&
+         !bounds.getArgument(1).use_empty();
+}
+
+std::optional<Schedule>
+qm::passes::proposeHopperForLongTiles(attn::KernelOp kernel,
+                                      const TargetInfo &target) {
+  attn::KeyBlocksOp loop = kernel.getKeyBlocks();
+  bool narrow = std::max(getHeadDim(kernel), getValueHeadDim(kernel)) <= 64;
+  bool capturesNothing = kernel.getNumInputs() == 3;
+  if (!narrow || !capturesNothing || !keepsPrefixOfRow(loop) ||
+      isModified(loop))
+    return std::nullopt;
+  Schedule schedule = withConsumers(3);
+  schedule.dynamicOrder = 1;
+  schedule = fitTiles(kernel, schedule, target);
+  if (schedule.queryBuffers < 2)
+    return std::nullopt;
   return schedule;
 }

@@ -4,6 +4,8 @@
 
 #include "passes/ScheduleModel.h"
 
+#include <optional>
+
 namespace qm::passes {
 
 /// Registers of a consumer and shared memory of a schedule with roles.
@@ -17,5 +19,11 @@ Footprint estimateHopperFootprint(attn::KernelOp kernel,
 /// query tiles double-buffered if that leaves key blocks of 96 (64 with three).
 Schedule proposeHopper(attn::KernelOp kernel,
                        const lowering::TargetInfo &target);
+
+/// Three consumers for a kernel that has two because tiles of 192 rows are
+/// wasteful in short calls: causal and no more, head dims up to 64.
+std::optional<Schedule>
+proposeHopperForLongTiles(attn::KernelOp kernel,
+                          const lowering::TargetInfo &target);
 
 } // namespace qm::passes

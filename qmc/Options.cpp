@@ -157,7 +157,8 @@ void addLibraryFlags(CLI::App &build, Options &options) {
       ->group(group);
   addAssignments(build, "--variant", options.variants,
                  "One more kernel, for some calls: "
-                 "'decode:query<=64:sm_80/schedule.tile_m=64'",
+                 "'decode:query<=64:sm_80/schedule.tile_m=64' (default: "
+                 "those worth having by length; none: no more)",
                  "NAME:CONDITIONS:SETTINGS")
       ->group(group);
   build

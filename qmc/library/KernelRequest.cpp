@@ -1,6 +1,7 @@
 //===- KernelRequest.cpp - the kernels a library is to have ---------------===//
 #include "qmc/library/KernelRequest.h"
 #include "qmc/Console.h"
+#include "qmc/library/CallKinds.h"
 #include "qmc/library/SpecForm.h"
 
 #include "dialect/AttnOps.h"
@@ -18,64 +19,9 @@ using namespace qm::driver;
 
 namespace {
 
-/// --variant NAME:CONDITION[,CONDITION...][:KEY=VALUE,...].
-struct CallKind {
-  std::string name; ///< "" for every call
-  llvm::json::Object when;
-  std::vector<std::string> settings;
-};
-
 LogicalResult badFlag(StringRef flag, StringRef value, const Twine &way) {
   return reportError(diag::Id::BadFlagValue,
                      flag + " does not take '" + value + "'", value, way);
-}
-
-/// "query<=64", "key>=4096" or "batch==1" into the manifest's [least, most].
-LogicalResult parseCondition(StringRef text, llvm::json::Object &when) {
-  static constexpr StringLiteral quantities[] = {"batch",  "heads", "kv_heads",
-                                                 "groups", "query", "key"};
-  size_t at = text.find_first_of("<>=");
-  StringRef name = text.take_front(at).trim();
-  StringRef relation = at == StringRef::npos ? "" : text.substr(at, 2);
-  int64_t bound = 0;
-  if (!llvm::is_contained(quantities, name) ||
-      !llvm::is_contained({"<=", ">=", "=="}, relation) ||
-      text.substr(at + 2).trim().getAsInteger(10, bound) || bound < 0)
-    return badFlag("--variant", text,
-                   "conditions are batch, heads, kv_heads, groups, query or "
-                   "key, then <=, >= or ==, and a number: 'query<=64'");
-  auto *range = when.getArray(name);
-  if (!range)
-    range = when.try_emplace(name, llvm::json::Array{nullptr, nullptr})
-                .first->second.getAsArray();
-  if (relation != "<=")
-    (*range)[0] = bound;
-  if (relation != ">=")
-    (*range)[1] = bound;
-  return success();
-}
-
-FailureOr<CallKind> parseCallKind(StringRef text) {
-  SmallVector<StringRef> parts, conditions, settings;
-  text.split(parts, ':');
-  CallKind kind;
-  kind.name = parts.front().trim().str();
-  bool isName = !kind.name.empty() && llvm::all_of(kind.name, [](char c) {
-    return llvm::isAlnum(c) || c == '_';
-  });
-  if (parts.size() < 2 || parts.size() > 3 || !isName)
-    return badFlag("--variant", text,
-                   "write NAME:CONDITIONS:SETTINGS, for example "
-                   "'decode:query<=64:sm_80/schedule.tile_m=64'");
-  parts[1].split(conditions, ',');
-  for (StringRef condition : conditions)
-    if (failed(parseCondition(condition, kind.when)))
-      return failure();
-  if (parts.size() == 3)
-    parts[2].split(settings, ',');
-  for (StringRef setting : settings)
-    kind.settings.push_back(setting.trim().str());
-  return kind;
 }
 
 FailureOr<std::pair<int64_t, int64_t>> parseHeads(StringRef text) {
@@ -142,11 +88,10 @@ std::string print(ModuleOp module, bool withLocations) {
 
 class Requests {
 public:
-  Requests(Session &session, const Options &options)
-      : session(session), options(options) {}
+  Requests(Session &session, const Options &options, CallKinds kinds)
+      : session(session), options(options), kinds(std::move(kinds)) {}
 
-  LogicalResult add(const SpecText &spec, const SpecForm &form,
-                    ArrayRef<CallKind> kinds) {
+  LogicalResult add(const SpecText &spec, const SpecForm &form) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
         spec.text, ParserConfig(&session.context), spec.name);
     if (!module)
@@ -166,7 +111,7 @@ public:
               .str();
     function.setSymName("kernel");
     std::string identity = print(*module, /*withLocations=*/false);
-    for (const CallKind &kind : kinds) {
+    for (const CallKind &kind : kinds.of(*module)) {
       KernelRequest &request = requests.emplace_back();
       request.operatorName = spec.name;
       request.name = kind.name.empty() ? name : name + "_" + kind.name;
@@ -186,6 +131,7 @@ public:
 private:
   Session &session;
   const Options &options;
+  CallKinds kinds;
 };
 
 } // namespace
@@ -215,24 +161,19 @@ std::vector<std::string> KernelRequest::overridesFor(StringRef target) const {
 
 FailureOr<std::vector<KernelRequest>>
 qm::driver::requestKernels(Session &session, const Options &options,
+                           ArrayRef<const lowering::TargetInfo *> targets,
                            ArrayRef<SpecText> specs) {
-  // The kind for every call comes last: the first that fits is taken.
-  std::vector<CallKind> kinds;
-  for (StringRef text : options.variants) {
-    FailureOr<CallKind> kind = parseCallKind(text);
-    if (failed(kind))
-      return failure();
-    kinds.push_back(std::move(*kind));
-  }
-  kinds.emplace_back();
+  FailureOr<CallKinds> kinds = CallKinds::parse(options, targets);
+  if (failed(kinds))
+    return failure();
   FailureOr<std::vector<SpecForm>> forms = parseForms(options);
   if (failed(forms))
     return failure();
-  Requests requests(session, options);
+  Requests requests(session, options, std::move(*kinds));
   bool failedAny = false;
   for (const SpecText &spec : specs)
     for (const SpecForm &form : *forms)
-      failedAny |= failed(requests.add(spec, form, kinds));
+      failedAny |= failed(requests.add(spec, form));
   if (failedAny)
     return failure();
   llvm::StringSet<> names;

@@ -9,6 +9,8 @@
 #include "qmc/Options.h"
 #include "qmc/library/SpecTexts.h"
 
+#include "lowering/common/TargetInfo.h"
+
 #include "mlir/Support/LLVM.h"
 #include "llvm/Support/JSON.h"
 
@@ -40,6 +42,7 @@ struct KernelRequest {
 /// line.
 mlir::FailureOr<std::vector<KernelRequest>>
 requestKernels(Session &session, const Options &options,
+               llvm::ArrayRef<const lowering::TargetInfo *> targets,
                llvm::ArrayRef<SpecText> specs);
 
 } // namespace qm::driver

@@ -102,8 +102,10 @@ LogicalResult LibraryBuild::read() {
   if (failed(read))
     return failure();
   texts = std::move(*read);
-  FailureOr<std::vector<KernelRequest>> made = session.timer.measure(
-      "parse", [&] { return requestKernels(session, options, texts.specs); });
+  FailureOr<std::vector<KernelRequest>> made =
+      session.timer.measure("parse", [&] {
+        return requestKernels(session, options, targets, texts.specs);
+      });
   if (failed(made))
     return failure();
   requests = std::move(*made);
