@@ -73,7 +73,7 @@ createTargetMachine(const lowering::TargetInfo &target) {
   llvm::TargetOptions options;
   return std::unique_ptr<llvm::TargetMachine>(backEnd->createTargetMachine(
       triple, target.name, target.ptxFeature, options, llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 /// Kernels are emitted unrolled and in the order they should run, with
