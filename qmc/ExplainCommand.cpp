@@ -99,13 +99,18 @@ LogicalResult Explainer::explainKernel(func::FuncOp spec, attn::KernelOp kernel,
   report.headDim = passes::getHeadDim(kernel);
   report.valueDim = passes::getValueHeadDim(kernel);
   report.reasons = explainSchedule(kernel, target, options.overrides);
-  report.counts = session.timer.measure("count blocks", [&] {
-    return reference->countBlocks(data->inputs(), report.kernel.tileM,
-                                  report.kernel.tileN, options.threads);
+  setStatus("evaluates the mask at all pairs, " +
+            llvm::Twine(report.extents.query) + " x " +
+            llvm::Twine(report.extents.key));
+  session.timer.measure("count blocks", [&] {
+    report.counts =
+        reference->countBlocks(data->inputs(), report.kernel.tileM,
+                               report.kernel.tileN, options.threads);
+    if (reference->hasMask() || !options.picture.empty())
+      report.map = reference->mapBlocks(data->inputs(), report.kernel.tileM,
+                                        report.kernel.tileN, options.threads);
   });
-  if (reference->hasMask() || !options.picture.empty())
-    report.map = reference->mapBlocks(data->inputs(), report.kernel.tileM,
-                                      report.kernel.tileN, options.threads);
+  setStatus("");
 
   double perPair = 2.0 * (report.headDim + report.valueDim);
   report.work.usefulFlops = perPair * report.counts.keptPairs;

@@ -24,9 +24,13 @@ static std::vector<int64_t> countTile(RegionEvaluator<float> &evaluator,
       int count =
           static_cast<int>(std::min<int64_t>(lanes, sequence.keys - first));
       evaluator.mask(first, count, keep);
-      for (int lane = 0; lane < count; ++lane) {
-        keptInRow += keep[lane];
-        kept[(first + lane) / tileN] += keep[lane];
+      for (int lane = 0; lane < count;) {
+        int64_t block = (first + lane) / tileN, keptInBlock = 0;
+        int64_t end = std::min<int64_t>(count, (block + 1) * tileN - first);
+        for (; lane < end; ++lane)
+          keptInBlock += keep[lane];
+        kept[block] += keptInBlock;
+        keptInRow += keptInBlock;
       }
     }
     emptyRows += keptInRow == 0;
