@@ -128,6 +128,15 @@ class Check:
         self.agree("sdpa decode", scaled_dot_product_attention(q, k, v, enable_gqa=True), q, k, v)
         q, k, v = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in tensors(self.device))
         self.agree("sdpa [B, S, H, D] in memory", scaled_dot_product_attention(q, k, v), q, k, v)
+        q, k, v = tensors(self.device, width=60, value_width=100)
+        self.agree("sdpa D 60 Dv 100", scaled_dot_product_attention(q, k, v, is_causal=True), q, k, v, **below)
+        q, k, v = (x.transpose(2, 3).contiguous().transpose(2, 3) for x in tensors(self.device))
+        self.agree("sdpa [B, H, D, S] in memory", scaled_dot_product_attention(q, k, v), q, k, v)
+        q, k, v = (x[..., 1:129] for x in tensors(self.device, width=130))
+        self.agree("sdpa rows without alignment", scaled_dot_product_attention(q, k, v), q, k, v)
+        q, k, v = tensors(self.device)
+        k, v = k[:1], v[:1]
+        self.agree("sdpa one batch entry of keys", scaled_dot_product_attention(q, k, v), q, k.expand_as(q), v.expand_as(q))
 
     def flex(self):
         for name, (score_mod, mask_mod) in Flex(self.device).cases().items():

@@ -4,7 +4,6 @@ import functools
 import math
 import sys
 import unittest
-import unittest.mock
 import warnings
 
 try:
@@ -18,7 +17,7 @@ except ImportError:
 
 import qimeng_attention as qa
 from qimeng_attention import masks, scores
-from qimeng_attention.torch import flex_attention, functional, scaled_dot_product_attention, varlen_attention
+from qimeng_attention.torch import flex_attention, programs, scaled_dot_product_attention, varlen_attention
 
 warnings.filterwarnings("ignore", "flex_attention called without torch.compile")
 SLOPES = torch.tensor([0.5, 0.25, 0.125, 0.0625])
@@ -118,16 +117,23 @@ class Sdpa(Contract):
             self.check(q, k.bfloat16(), v)
             self.check(q, k.bfloat16(), v, bias)
 
+    def test_the_device_meta_traces_what_runs_elsewhere(self):
+        """So that a model run on it says which programs to build for another machine."""
+        operands = tensors(heads=2, width=44)
+        o = scaled_dot_product_attention(*(x.to("meta") for x in operands), is_causal=True)
+        self.assertEqual((o.shape, o.device.type), ((2, 2, 50, 44), "meta"))
+        known = len(programs())
+        self.check(*operands, is_causal=True)
+        self.assertEqual(len(programs()), known)
+
     def test_padded_head_dims(self):
-        """On a GPU they are multiples of 8; the same padding serves here to see that it changes nothing."""
-        with unittest.mock.patch.dict(functional._HEAD_DIM_MULTIPLE, cpu=8):
-            for width, value_width in ((60, 60), (60, 64), (64, 30), (7, 3)):
-                with self.subTest(width=width, value_width=value_width):
-                    q, k, v = tensors(kv_heads=4, width=width, value_width=value_width)
-                    self.check(q, k, v)
-                    self.check(q, k, v, is_causal=True, scale=0.3)
-                    compiled = torch.compile(scaled_dot_product_attention, fullgraph=True, backend="aot_eager")
-                    torch.testing.assert_close(compiled(q, k, v), scaled_dot_product_attention(q, k, v))
+        for width, value_width in ((60, 60), (60, 64), (64, 30), (7, 3)):
+            with self.subTest(width=width, value_width=value_width):
+                q, k, v = tensors(kv_heads=4, width=width, value_width=value_width)
+                self.check(q, k, v)
+                self.check(q, k, v, is_causal=True, scale=0.3)
+                compiled = torch.compile(scaled_dot_product_attention, fullgraph=True, backend="aot_eager")
+                torch.testing.assert_close(compiled(q, k, v), scaled_dot_product_attention(q, k, v))
 
     def test_refusals(self):
         q, k, v = tensors()

@@ -64,9 +64,9 @@ def _gather_bias(buffer):
 
 def _run(q, k, v, score, mask, additive, scale, statistics, tensors, starts=()):
     """o and a list of the statistics. `starts`: of packed sequences, cu_q and cu_kv."""
-    multiple, unpadded, width = _HEAD_DIM_MULTIPLE.get(q.device.type, 1), q.shape[-1], v.shape[-1]
-    if unpadded % multiple or width % multiple:
-        q, k, v = (torch.nn.functional.pad(x, (0, -x.shape[-1] % multiple)) for x in (q, k, v))
+    unpadded, width = q.shape[-1], v.shape[-1]
+    if unpadded % _HEAD_DIM_MULTIPLE or width % _HEAD_DIM_MULTIPLE:
+        q, k, v = (torch.nn.functional.pad(x, (0, -x.shape[-1] % _HEAD_DIM_MULTIPLE)) for x in (q, k, v))
     # As a text: that makes Dynamo take these extents, and no others, for constants.
     extents = f"{q.shape[1]} {k.shape[1]} {q.shape[-1]} {v.shape[-1]} {unpadded}"
     text, order = _trace(extents, q.dtype, scale, statistics, score, mask, additive, "packed" if starts else None)
@@ -79,8 +79,8 @@ def _run(q, k, v, score, mask, additive, scale, statistics, tensors, starts=()):
 
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32)
-# On a GPU head dims are multiples of this; others are padded by zeros, which change no score.
-_HEAD_DIM_MULTIPLE = {"cuda": 8}
+# Head dims are padded to multiples of this by zeros, which change no score: GPUs need it, and one program serves every device.
+_HEAD_DIM_MULTIPLE = 8
 
 
 def _check(q, k, v, least_rank, most_rank=None):
@@ -201,7 +201,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         raise NotImplementedError("dropout is for training: dropout_p must be 0")
     if attn_mask is not None and is_causal:
         raise ValueError("attn_mask and is_causal together are ambiguous: put the causal part into attn_mask")
-    if isinstance(query, torch.Tensor) and torch.is_autocast_enabled(query.device.type):
+    if isinstance(query, torch.Tensor) and query.device.type in ("cpu", "cuda") and torch.is_autocast_enabled(query.device.type):
         query, key, value, attn_mask = (_autocast(x, query.device.type) for x in (query, key, value, attn_mask))
     _check(query, key, value, 2, 4)
     rank = query.dim()
