@@ -39,11 +39,27 @@ static Value offsetOf(KernelState &state, Value max) {
   return arith::MinNumFOp::create(b, scaled, state.f32(unseen));
 }
 
+/// Whether a score modifier reads buffers by query or key.
+static bool readsByElement(const Program &program) {
+  return llvm::any_of(program.chain, [](Operation *op) {
+    Region &region = op->getRegion(0);
+    return isa<attn::MapOp>(op) &&
+           llvm::any_of(region.getOps<attn::LoadOp>(), [&](attn::LoadOp load) {
+             return llvm::any_of(load.getIndices(), [&](Value index) {
+               return index.getParentRegion() == &region;
+             });
+           });
+  });
+}
+
 /// Elements whose exponentials come before the wait for the product under way.
 /// Two consumers in turns: three eighths, which with the row maximum take about
-/// as long as the product. Without turns all: the product has to hide them.
-static unsigned elementsBeforeWait(const Plan &plan, unsigned count) {
-  return plan.pingPong ? count * 3 / 8 / 4 * 4 : count;
+/// as long as the product; none where a modifier's loads have taken that long.
+/// Without turns all: the product has to hide them.
+static unsigned elementsBeforeWait(KernelState &state, unsigned count) {
+  if (!state.plan.pingPong)
+    return count;
+  return readsByElement(state.program) ? 0 : count * 3 / 8 / 4 * 4;
 }
 /// Those of them whose exponentials are still under way at the wait.
 static constexpr unsigned elementsUnderWay = 8;
@@ -111,7 +127,7 @@ static void exponentiate(KernelState &state, BlockScores &scores,
                          Statistics &statistics, Midway midway) {
   LocBuilder &b = state.b;
   unsigned count = scores.elements.values.size();
-  unsigned wait = elementsBeforeWait(state.plan, count);
+  unsigned wait = elementsBeforeWait(state, count);
   if (scores.late) {
     // Nothing moves over the ends of these branches.
     wait = llvm::alignDown(wait, elementsTogether);
