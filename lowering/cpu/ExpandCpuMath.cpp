@@ -168,14 +168,15 @@ bool hasFmaAndF16C(LLVM::LLVMFuncOp function) {
 
 /// Operations that LLVM has, itself or by a function of the C library.
 bool hasMachineCode(Operation *op) {
-  return isa<
-      math::AbsFOp, math::AbsIOp, math::AcosOp, math::AsinOp, math::AtanOp,
-      math::Atan2Op, math::CeilOp, math::CopySignOp, math::CosOp, math::CoshOp,
-      math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
-      math::ExpOp, math::Exp2Op, math::FloorOp, math::FmaOp, math::IsFiniteOp,
-      math::IsNaNOp, math::LogOp, math::Log10Op, math::Log1pOp, math::Log2Op,
-      math::PowFOp, math::RoundOp, math::RoundEvenOp, math::SinOp, math::SinhOp,
-      math::SqrtOp, math::TanOp, math::TanhOp, math::TruncOp>(op);
+  return isa<math::AbsFOp, math::AbsIOp, math::AcosOp, math::AsinOp,
+             math::AtanOp, math::Atan2Op, math::CeilOp, math::CopySignOp,
+             math::CosOp, math::CoshOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp, math::CtPopOp, math::ExpOp,
+             math::Exp2Op, math::ExpM1Op, math::FloorOp, math::FmaOp,
+             math::IsFiniteOp, math::IsNaNOp, math::LogOp, math::Log10Op,
+             math::Log1pOp, math::Log2Op, math::PowFOp, math::RoundOp,
+             math::RoundEvenOp, math::RsqrtOp, math::SinOp, math::SinhOp,
+             math::SqrtOp, math::TanOp, math::TanhOp, math::TruncOp>(op);
 }
 
 LogicalResult checkMachineCode(LLVM::LLVMFuncOp function) {

@@ -67,6 +67,14 @@ llvm.func @f16_generic(%x: vector<4xf32>) -> vector<4xf32> attributes {target_cp
   llvm.return %w : vector<4xf32>
 }
 
+// The translation to LLVM has it: 1 / sqrt(x).
+// CHECK-LABEL: llvm.func @rsqrt
+// CHECK: math.rsqrt
+llvm.func @rsqrt(%x: vector<8xf32>) -> vector<8xf32> attributes {target_cpu = "x86-64-v3"} {
+  %r = math.rsqrt %x : vector<8xf32>
+  llvm.return %r : vector<8xf32>
+}
+
 // CHECK-LABEL: llvm.func @floor_division
 // CHECK-NOT: arith.floordivsi
 // CHECK: arith.divsi
