@@ -19,7 +19,7 @@ import tempfile
 import threading
 import warnings
 
-from .errors import CompileError, CompilerNotFound, CompileWarning
+from .errors import CompileError, CompilerNotFound, CompileWarning, SpecError
 from .library import load
 from .tensors import CPU, parse_device
 
@@ -163,9 +163,19 @@ def build(specs, output, archs=("cpu",), qmc=None):
         raise CompilerNotFound("there is no qmc\nhelp: install the compiler, or set QM_QMC to it")
     output = pathlib.Path(output)
     output.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(spec.mlir for spec in specs)
-    _run([qmc, "build", "-", f"--arch={','.join(archs)}", "--emit=lib", "-o", str(output)], text)
+    archs = archs if isinstance(archs, str) else ",".join(archs)
+    text = "".join(spec.mlir for spec in _by_name(specs))
+    _run([qmc, "build", "-", f"--arch={archs}", "--emit=lib", "-o", str(output)], text)
     return output.with_name(f"lib{output.name}.so")
+
+
+def _by_name(specs):
+    """Each once: specs of one content may come from several layers."""
+    named = {}
+    for spec in specs:
+        if named.setdefault(spec.name, spec).key != spec.key:
+            raise SpecError("QM0105", f"two different specs have the name '{spec.name}'", "give each a name of its own", spec.place)
+    return named.values()
 
 
 def _run(command, text=None):

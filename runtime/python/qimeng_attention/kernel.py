@@ -96,6 +96,8 @@ class Callable:
         """
         if layout not in ("bhsd", "bshd"):
             raise ValueError(f"layout is 'bhsd' or 'bshd', not {layout!r}")
+        if not 0 <= threads < 2**32:
+            raise ValueError(f"threads={threads}: a number of threads, or 0 for every core")
         self._library.check_open()
         address = _stream_address(stream, q)
         operands = {"q": view(q, address), "k": view(k, address), "v": view(v, address)}
@@ -112,6 +114,9 @@ class Callable:
                 array = empty(q, self._statistics_shape(operands["q"].shape), "f32")
             returned.append(array)
             results[role] = view_output(array, address)
+        for role, array in given.items():
+            if array is not None and role not in self._statistics:
+                raise TypeError(f"'{self.name}' returns no {role} to write to {role}=: a spec says return_{role}=True")
         tensors = {**operands, **results}
         given = [tensors[a.role] if a.role in tensors else self._captured(a, captures, address) for a in self.arguments]
         if len(captures) != len(self._captures):

@@ -44,6 +44,9 @@ def _check_arity(function, count, signature):
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError:
+        if inner.__module__.startswith("qimeng_attention"):
+            message, help_text = f"{inner.__name__} is no function of {signature}", f"call it: {inner.__name__}(...) makes one"
+            raise TraceError(message, help_text, "QM0206") from None
         raise TraceError(
             f"{inner.__name__} is called with {count} arguments: {signature}", "let it take these", "QM0206", beginning_of(function)
         ) from None
@@ -86,7 +89,7 @@ class Spec:
                 "query head h reads key/value head h // (heads // kv_heads): change one of the two",
             )
         if dtype not in DTYPES:
-            raise ValueError(f"dtype is one of {', '.join(DTYPES)}, not {dtype!r}")
+            raise ValueError(f"dtype is one of {', '.join(DTYPES)}, not {dtype!r}: convert q, k and v to one of these")
         self.dtype = dtype
         if scale is not None and not (isinstance(scale, numbers.Real) and math.isfinite(scale)):
             self._fail("QM0112", f"scale={scale!r}: the scale must be finite", "leave it out for 1 / sqrt(head_dim)")

@@ -109,6 +109,20 @@ class Errors(unittest.TestCase):
             with self.assertRaisesRegex(qa.CompileError, "QM0402"):
                 qa.build([spec], pathlib.Path(folder) / "none", archs=["sm_90a"])
 
+    def test_a_spec_may_come_twice(self):
+        def spec(head_dim, name=""):
+            return qa.Spec(heads=1, head_dim=head_dim, dtype="f32", name=name)
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = qa.build([spec(8), spec(8)], pathlib.Path(folder) / "attn", archs="cpu")
+            self.assertEqual(len(qa.load(path).kernels), 1)
+            with self.assertRaisesRegex(qa.SpecError, r"(?s)QM0105.*'same'.*spec\(16, .same.\).*name of its own"):
+                qa.build(
+                    [spec(8, "same"),
+                     qa.Spec(heads=1, head_dim=16, dtype="f32", name="same")],  # spec(16, "same")
+                    pathlib.Path(folder) / "attn",
+                )  # fmt: skip
+
     def test_what_qmc_does_not_know(self):
         spec = qa.Spec(heads=2, head_dim=64, dtype="f16")
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(qa.CompileError) as caught:

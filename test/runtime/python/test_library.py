@@ -160,6 +160,8 @@ class Libraries(unittest.TestCase):
             (ValueError, "window=2.5 is not a 32-bit integer", {"slopes": self.slopes, "window": 2.5}),
             (ValueError, "window=.* is not a 32-bit integer", {"slopes": self.slopes, "window": 2**31}),
             (ValueError, "layout is", {"slopes": self.slopes, "window": 3, "layout": "shbd"}),
+            (ValueError, "threads=-1", {"slopes": self.slopes, "window": 3, "threads": -1}),
+            (TypeError, "returns no row_max.*return_row_max=True", {"slopes": self.slopes, "window": 3, "row_max": q}),
             (TypeError, "a stream is", {"slopes": self.slopes, "window": 3, "stream": "main"}),
         ):
             with self.subTest(words), self.assertRaisesRegex(error, words):

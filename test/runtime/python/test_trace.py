@@ -160,6 +160,7 @@ class Refusals(unittest.TestCase):
     def test_arity(self):
         self.refuses(TypeError, r"5 arguments: \(s, b, h, i, j\)", lambda s, b, h: s)
         self.refuses(TypeError, r"4 arguments: \(b, h, i, j\)", mask=lambda s, b, h, i, j: i >= j)
+        self.refuses(TypeError, r"QM0206.*call it: causal\(", mask=masks.causal)
 
     def test_buffers(self):
         x = qa.buffer("f32", ["heads", 3], "x")
