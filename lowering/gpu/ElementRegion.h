@@ -48,6 +48,9 @@ public:
     readExtrema = std::move(reader);
   }
 
+  /// Of the kernel whose buffers the region reads.
+  Arguments &getArguments() { return arguments; }
+
   /// Emits what depends on neither element, row, column nor block. Call once,
   /// where it dominates every emission.
   void emitUniform(LocBuilder &b);

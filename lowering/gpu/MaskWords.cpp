@@ -2,8 +2,11 @@
 #include "lowering/gpu/MaskWords.h"
 #include "lowering/common/SwapSides.h"
 #include "lowering/gpu/ControlFlow.h"
+#include "lowering/gpu/MaskEmission.h"
 
 #include "mlir/IR/Matchers.h"
+
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace qm;
@@ -12,39 +15,10 @@ using arith::CmpIPredicate;
 
 /// What a value depends on.
 static constexpr unsigned onRow = 1, onKey = 2;
-static constexpr int64_t lanes = 32, wordBits = 32;
+static constexpr int64_t lanes = 32;
 /// Conditions that are asked for so many columns are no dearer element by
 /// element.
 static constexpr unsigned maxSamples = 16;
-
-/// A bit of an i32 of a captured buffer: `load` is word j / 32 of a row, and
-/// the predicate its bit j mod 32.
-static attn::LoadOp matchBit(Value predicate, Value key, bool &negated) {
-  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
-  APInt constant;
-  if (!compare || !matchPattern(compare.getRhs(), m_ConstantInt(&constant)) ||
-      !(constant.isZero() || constant.isOne()))
-    return {};
-  bool equal = compare.getPredicate() == CmpIPredicate::eq;
-  if (!equal && compare.getPredicate() != CmpIPredicate::ne)
-    return {};
-  negated = equal == constant.isZero();
-  auto bit = compare.getLhs().getDefiningOp<arith::AndIOp>();
-  if (!bit || !matchPattern(bit.getRhs(), m_One()))
-    return {};
-  Operation *shift = bit.getLhs().getDefiningOp();
-  if (!isa_and_present<arith::ShRSIOp, arith::ShRUIOp>(shift))
-    return {};
-  auto load = shift->getOperand(0).getDefiningOp<attn::LoadOp>();
-  std::optional<Division> place = matchRemainder(shift->getOperand(1));
-  if (!load || load.getIndices().empty() || !load.getType().isInteger(32))
-    return {};
-  std::optional<Division> word = matchQuotient(load.getIndices().back());
-  bool matches = place && word && place->dividend == key &&
-                 word->dividend == key && place->divisor == wordBits &&
-                 word->divisor == wordBits;
-  return matches ? load : attn::LoadOp();
-}
 
 //===----------------------------------------------------------------------===//
 // Analysis
@@ -185,29 +159,6 @@ std::optional<MaskWords::Form> MaskWords::formOf(Value predicate) {
 // Emission
 //===----------------------------------------------------------------------===//
 
-struct MaskWords::Emission {
-  LocBuilder &b;
-  ElementRegion &region;
-  const Place &place;
-  llvm::DenseMap<std::pair<Value, unsigned>, Value> words;
-
-  Emission(LocBuilder &b, ElementRegion &region, const Place &place)
-      : b(b), region(region), place(place) {}
-
-  /// A value of the region for a row and column of the thread.
-  Value value(Value of, unsigned row, unsigned column) {
-    return region.emitValue(b, of, {place.rows[row], place.columns[column]},
-                            row, column);
-  }
-  Int integer(Value of, unsigned row, unsigned column) {
-    return {b, value(of, row, column)};
-  }
-  Int constant(int64_t value) { return Int::constant(b, value); }
-  Int choose(Value condition, Value yes, Value no) {
-    return {b, arith::SelectOp::create(b, condition, yes, no)};
-  }
-};
-
 Value MaskWords::columnsFrom(LocBuilder &b, Int offset, int64_t blockKeys) {
   Int two = Int::constant(b, 2);
   Int inside = offset.max(Int::constant(b, 0)).min(Int::constant(b, blockKeys));
@@ -216,9 +167,23 @@ Value MaskWords::columnsFrom(LocBuilder &b, Int offset, int64_t blockKeys) {
   return nvvm::shiftLeftClamped(b, Int::constant(b, -1), before);
 }
 
-Value MaskWords::test(LocBuilder &b, Value word, unsigned column) {
-  Int bit = Int(b, word) & int64_t(int32_t(uint32_t(1) << column));
-  return arith::CmpIOp::create(b, CmpIPredicate::ne, bit, Int::constant(b, 0));
+void MaskWords::select(LocBuilder &b, MutableArrayRef<Value> elements,
+                       ArrayRef<Value> words, function_ref<Bit(unsigned)> bitOf,
+                       Value fill) {
+  // As the bits lie: the machine tests up to seven of a word at once.
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, elements.size()));
+  llvm::sort(order, [&](unsigned lhs, unsigned rhs) {
+    Bit left = bitOf(lhs), right = bitOf(rhs);
+    return std::pair(left.row, left.bit) < std::pair(right.row, right.bit);
+  });
+  for (unsigned element : order) {
+    auto [row, number] = bitOf(element);
+    Int bit = Int(b, words[row]) & int64_t(int32_t(uint32_t(1) << number));
+    Value keep =
+        arith::CmpIOp::create(b, CmpIPredicate::ne, bit, Int::constant(b, 0));
+    elements[element] =
+        arith::SelectOp::create(b, keep, elements[element], fill);
+  }
 }
 
 static Value invert(LocBuilder &b, Value word) {
@@ -318,22 +283,6 @@ Value MaskWords::emitCombined(Emission &emission, Operation &op, unsigned row) {
       arith::AndIOp::create(b, invert(b, words[0]), words[2]));
 }
 
-/// From one bit a key, 32 keys a word, the thread's columns: two bits of each
-/// byte, which a multiplication moves together in the highest one.
-Value MaskWords::gatherColumns(Emission &emission, ArrayRef<Value> words) {
-  LocBuilder &b = emission.b;
-  Int firstColumn = (emission.place.lane & 3) * 2, gathered;
-  for (auto [part, word] : llvm::enumerate(words)) {
-    Int pairs = (Int(b, word) >> firstColumn) & 0x03030303;
-    Int byte = pairs * 0x01041040 & int64_t(int32_t(0xff000000));
-    if (part < 3)
-      byte = byte >> int64_t(24 - 8 * part);
-    gathered =
-        gathered ? Int(b, arith::OrIOp::create(b, gathered, byte)) : byte;
-  }
-  return gathered;
-}
-
 void MaskWords::begin(LocBuilder &b, ElementRegion &region,
                       const Place &place) {
   read.clear();
@@ -343,10 +292,8 @@ void MaskWords::begin(LocBuilder &b, ElementRegion &region,
     SmallVector<Value> &values = read[predicate];
     bool negated;
     if (form == Form::Bits) {
-      attn::LoadOp load = matchBit(predicate, body.getArgument(1), negated);
-      for (unsigned row = 0; row < place.rows.size(); ++row)
-        for (unsigned part = 0; part < blockKeys / wordBits; ++part)
-          values.push_back(emission.value(load, row, part * wordBits / 4));
+      values =
+          readBits(emission, matchBit(predicate, body.getArgument(1), negated));
     } else if (form == Form::Lanes) {
       auto compare = predicate.getDefiningOp<arith::CmpIOp>();
       bool alone = isOfKey(predicate);
@@ -449,27 +396,29 @@ Value MaskWords::emitWord(Emission &emission, Value predicate, unsigned row) {
   case Form::Lanes:
     emitLanes(emission, predicate);
     return emission.words.lookup({predicate, row});
-  case Form::Bits: {
-    bool negated;
-    matchBit(predicate, body.getArgument(1), negated);
-    unsigned parts = blockKeys / wordBits;
-    word = gatherColumns(emission,
-                         ArrayRef(read[predicate]).slice(row * parts, parts));
-    if (negated)
-      word = invert(emission.b, word);
+  case Form::Bits:
+    word = emitBits(emission, predicate, row, /*inColumnOrder=*/true);
     break;
-  }
   }
   emission.words[{predicate, row}] = word;
   return word;
 }
 
 SmallVector<Value> MaskWords::emit(LocBuilder &b, ElementRegion &region,
-                                   const Place &place) {
+                                   const Place &place, Part part) {
   Emission emission(b, region, place);
-  SmallVector<Value> words;
-  for (unsigned row = 0; row < place.rows.size(); ++row)
-    words.push_back(
-        emitWord(emission, body.getTerminator()->getOperand(0), row));
+  SmallVector<Value> words(place.rows.size());
+  for (Value condition : conjuncts(part))
+    for (auto [row, word] : llvm::enumerate(words)) {
+      bool bits = part == Part::Bits;
+      Value further =
+          bits && forms.lookup(condition) == Form::Bits
+              ? emitBits(emission, condition, row, /*inColumnOrder=*/false)
+              : emitWord(emission, condition, row);
+      if (bits && forms.lookup(condition) != Form::Bits)
+        further = transpose(b, further);
+      word =
+          word ? arith::AndIOp::create(b, word, further).getResult() : further;
+    }
   return words;
 }

@@ -28,14 +28,41 @@ public:
   };
   /// Begins a block: emits what is read from memory. `region` is the mask's.
   void begin(LocBuilder &b, ElementRegion &region, const Place &place);
-  /// The words of the thread's rows, i32.
+  /// The mask is a conjunction: of conditions on packed bits, which are read,
+  /// and of others, which hold in most blocks.
+  enum class Part { All, Bits, Others };
+  bool readsBits() const;
+  /// Whether `begin` loads anything.
+  bool loads() const {
+    return llvm::any_of(forms, [](auto &form) {
+      return form.second == Form::Bits || form.second == Form::Lanes;
+    });
+  }
+  /// Words of packed bits come with their pairs of columns in another order,
+  /// as they are read: column c is at bit `transposed(c)`.
+  static constexpr unsigned transposed(unsigned column) {
+    return column / 2 % 4 * 8 + column / 8 * 2 + column % 2;
+  }
+  /// From one order to the other.
+  static mlir::Value transpose(LocBuilder &b, mlir::Value word);
+  /// The words of the thread's rows, i32: what `part` keeps; null: everything.
   llvm::SmallVector<mlir::Value> emit(LocBuilder &b, ElementRegion &region,
-                                      const Place &place);
+                                      const Place &place,
+                                      Part part = Part::All);
+  /// i1: `part` keeps every element of the thread. May be false where it does.
+  mlir::Value emitKeepsAll(LocBuilder &b, ElementRegion &region,
+                           const Place &place, Part part);
 
   /// The word of the columns whose offset is at least `offset`.
   static mlir::Value columnsFrom(LocBuilder &b, Int offset, int64_t blockKeys);
-  /// i1: bit `column` of a word.
-  static mlir::Value test(LocBuilder &b, mlir::Value word, unsigned column);
+  /// Where the condition on an element is: the bit of a row's word.
+  struct Bit {
+    unsigned row, bit;
+  };
+  /// Replaces the elements whose bit is 0.
+  static void select(LocBuilder &b, llvm::MutableArrayRef<mlir::Value> elements,
+                     llvm::ArrayRef<mlir::Value> words,
+                     llvm::function_ref<Bit(unsigned)> bitOf, mlir::Value fill);
 
 private:
   enum class Form { Sampled, Ordered, Bits, Lanes, Combined };
@@ -49,6 +76,11 @@ private:
   bool isOfKey(mlir::Value value) const;
   std::optional<llvm::SmallVector<unsigned>> samples(mlir::Value predicate);
 
+  bool hasBits(mlir::Value predicate) const;
+  llvm::SmallVector<mlir::Value> conjuncts(Part part) const;
+  llvm::SmallVector<mlir::Value> readBits(Emission &emission,
+                                          attn::LoadOp load);
+  mlir::Value keepsAll(Emission &emission, mlir::Value predicate, unsigned row);
   mlir::Value emitWord(Emission &emission, mlir::Value predicate, unsigned row);
   mlir::Value emitSampled(Emission &emission, mlir::Value predicate,
                           unsigned row);
@@ -57,8 +89,12 @@ private:
   mlir::Value emitCombined(Emission &emission, mlir::Operation &op,
                            unsigned row);
   void emitLanes(Emission &emission, mlir::Value predicate);
+  mlir::Value gatherPairs(Emission &emission,
+                          llvm::ArrayRef<mlir::Value> words);
   mlir::Value gatherColumns(Emission &emission,
                             llvm::ArrayRef<mlir::Value> words);
+  mlir::Value emitBits(Emission &emission, mlir::Value predicate, unsigned row,
+                       bool inColumnOrder);
 
   mlir::Block &body;
   int64_t blockKeys;

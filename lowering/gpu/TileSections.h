@@ -2,6 +2,7 @@
 // second-level cache together.
 #pragma once
 
+#include "dialect/AttnOps.h"
 #include "lowering/gpu/Int.h"
 
 namespace qm::gpu {
@@ -12,8 +13,15 @@ struct DensePlace {
   Int sequence, tile;
 };
 
+/// Whether late rows may need no early keys: a window, documents. Then only
+/// some keys of a sequence are read at a time.
+bool leavesKeysBehind(attn::KeyBlocksOp loop);
+
 /// What number `index` means where late rows go first inside sections of at
-/// most `fitting` of the `sequences`, each of `tiles` tiles.
-DensePlace placeInSections(Int index, Int tiles, Int sequences, Int fitting);
+/// most `fitting` of the `sequences`, each of `tiles` tiles. `firstRowsLast`:
+/// the first rows of all sequences come after the sections, as short tiles
+/// that fill what the others leave at the end.
+DensePlace placeInSections(LocBuilder &b, Int index, Int tiles, Int sequences,
+                           Int fitting, bool firstRowsLast);
 
 } // namespace qm::gpu

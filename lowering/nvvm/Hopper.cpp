@@ -99,6 +99,10 @@ void nvvm::mbarrierInit(LocBuilder &b, Value address, int64_t offset,
       .emit();
 }
 
+void nvvm::prefetchTensorMap(LocBuilder &b, Value map) {
+  PtxAsm(b, "prefetch.tensormap [$0];").in(map).memory().emit();
+}
+
 void nvvm::mbarrierInitFence(LocBuilder &b) {
   PtxAsm(b, "fence.mbarrier_init.release.cluster;").memory().emit();
 }
@@ -121,6 +125,19 @@ void nvvm::mbarrierExpect(LocBuilder &b, Value predicate, Value address,
              offset, bytes))
       .in(predicate)
       .in(address)
+      .memory()
+      .emit();
+}
+
+void nvvm::mbarrierExpect(LocBuilder &b, Value predicate, Value address,
+                          int64_t offset, Value bytes) {
+  PtxAsm(b,
+         llvm::formatv(
+             "@$0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$1+{0}], $2;",
+             offset))
+      .in(predicate)
+      .in(address)
+      .in(bytes)
       .memory()
       .emit();
 }

@@ -33,6 +33,8 @@ void setMaxRegisters(LocBuilder &b, bool increase, unsigned registers);
 
 void mbarrierInit(LocBuilder &b, mlir::Value address, int64_t offset,
                   unsigned arrivals);
+/// Fetches a tensor map, for whose first use memory is not waited for then.
+void prefetchTensorMap(LocBuilder &b, mlir::Value map);
 /// Makes initialised barriers visible to tensor copies.
 void mbarrierInitFence(LocBuilder &b);
 void mbarrierArrive(LocBuilder &b, mlir::Value predicate, mlir::Value address,
@@ -41,6 +43,9 @@ void mbarrierArrive(LocBuilder &b, mlir::Value predicate, mlir::Value address,
 /// barrier.
 void mbarrierExpect(LocBuilder &b, mlir::Value predicate, mlir::Value address,
                     int64_t offset, unsigned bytes);
+/// The same for `bytes` (i32) that are known at run time.
+void mbarrierExpect(LocBuilder &b, mlir::Value predicate, mlir::Value address,
+                    int64_t offset, mlir::Value bytes);
 /// Waits until the phase of parity `parity` (i32) has completed.
 void mbarrierWait(LocBuilder &b, mlir::Value address, int64_t offset,
                   mlir::Value parity);

@@ -168,12 +168,13 @@ LogicalResult KernelEmitter::emit(attn::MaskOp op) {
       SmallVector<Value> kept = words->emit(b, region, place);
       for (Value &word : kept)
         word = arith::AndIOp::create(b, word, Int(b, absent) ^ int64_t(-1));
-      for (auto [e, value] : llvm::enumerate(result.values)) {
-        Value keep =
-            MaskWords::test(b, kept[result.rowOf(e)], result.columnOf(e));
-        masked.push_back(
-            arith::SelectOp::create(b, keep, value, minusInfinity));
-      }
+      masked = result.values;
+      MaskWords::select(
+          b, masked, kept,
+          [&](unsigned e) -> MaskWords::Bit {
+            return {result.rowOf(e), result.columnOf(e)};
+          },
+          minusInfinity);
       return masked;
     }
     SmallVector<Value> present;

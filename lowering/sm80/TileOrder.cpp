@@ -45,7 +45,8 @@ static Place readPlace(LocBuilder &b, const Plan &plan, Arguments &arguments,
     Int sequences = heads * arguments.extentOfCall(attn::Extent::Batch);
     Int fitting = (Int::constant(b, sectionKilobytes) / kilobytes)
                       .max(Int::constant(b, 1));
-    DensePlace place = placeInSections(cta, tiles, sequences, fitting);
+    DensePlace place = placeInSections(b, cta, tiles, sequences, fitting,
+                                       /*firstRowsLast=*/false);
     sequence = place.sequence;
     tile = place.tile;
   }

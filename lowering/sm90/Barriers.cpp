@@ -43,6 +43,10 @@ void Ring::expect(Value leader, Cursor cursor, int64_t bytes) const {
   nvvm::mbarrierExpect(state.b, leader, address(cursor), barriers, bytes);
 }
 
+void Ring::expect(Value leader, Cursor cursor, Int bytes) const {
+  nvvm::mbarrierExpect(state.b, leader, address(cursor), barriers, bytes.get());
+}
+
 void Ring::announce(Value leader, Cursor cursor) const {
   nvvm::mbarrierArrive(state.b, leader, address(cursor), barriers);
 }

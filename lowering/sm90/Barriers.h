@@ -33,6 +33,7 @@ public:
   void waitEmpty(Cursor cursor) const;
   /// Producer, threads for which `leader` holds: copies of `bytes` will follow.
   void expect(mlir::Value leader, Cursor cursor, int64_t bytes) const;
+  void expect(mlir::Value leader, Cursor cursor, Int bytes) const;
   /// The same for a buffer filled by ordinary stores, which are done.
   void announce(mlir::Value leader, Cursor cursor) const;
   /// Address and constant offset of the barrier that copies count on.

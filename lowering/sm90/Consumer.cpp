@@ -11,11 +11,14 @@
 //   border   -> tile
 //   last     -> first, exit
 //
+// With lengths there are tiles of which this consumer has no rows (IdleTile):
+// begin, last and idle go to `idle` instead of `first`, and `end` goes to
+// `last` before one.
+//
 // border: the last product of a tile in the shadow of the next tile's first
-// scores; a copy for next tiles that begin with a full block, and under a mask
-// one for those that begin with a partial one. last: the last product of a tile
-// that is finished alone, because there is no next one or no second query
-// buffer; the next tile then begins with `first`.
+// scores; under a mask that block counts as partial, which most are. last: the
+// last product of a tile that is finished alone, because there is no next one
+// or no second query buffer; the next tile then begins with `first`.
 //
 // What changes from tile to tile is an argument of `tile`, what changes from
 // step to step one of head, full and more. Accumulators in flight never meet a
@@ -23,6 +26,7 @@
 #include "lowering/sm90/Consumer.h"
 
 #include "lowering/sm90/Epilogue.h"
+#include "lowering/sm90/IdleTile.h"
 #include "lowering/sm90/KeyBlocks.h"
 #include "lowering/sm90/Padding.h"
 #include "lowering/sm90/Products.h"
@@ -53,10 +57,12 @@ struct StepState {
   StepState withValues(LocBuilder &b, ValueRange values) const;
 
 private:
-  template <class Visitor> void visit(LocBuilder &b, Visitor visitor);
+  template <class Visitor>
+  void visit(LocBuilder &b, Visitor visitor);
 };
 
-template <class Visitor> void StepState::visit(LocBuilder &b, Visitor visitor) {
+template <class Visitor>
+void StepState::visit(LocBuilder &b, Visitor visitor) {
   for (Values *values :
        {&accumulator.values, &p, &statistics.max, &statistics.offset,
         &statistics.sum, &statistics.alpha, &position})
@@ -120,15 +126,19 @@ private:
   TileState open(Cursor query, Cursor queue, TilePlace place, KeyBounds bounds);
   void awaitQuery(const TileState &tile);
   TileState tileFrom(ValueRange values);
-  StepState beginBlocks(TileState &tile, BlockScores &scores,
-                        const Upcoming &from, Cursor cursor, bool masked,
-                        Midway midway);
+  StepState beginBlocks(TileState &tile, BlockScores &scores, KeyBlock block,
+                        KeyBlock next, KeyBlockList::Position position,
+                        Cursor cursor, bool masked, Midway midway);
   StepState firstBlock(TileState &tile, const Upcoming &from, Cursor cursor);
   void step(TileState &tile, StepState &steps, bool masked);
   TileState border(TileState &tile, StepState &steps, const Upcoming &upcoming,
                    bool masked);
   void lastProduct(TileState &tile, StepState &steps);
   Int paddedBlock(KeyBlock block, bool masked);
+  Value bordersOn(const Upcoming &upcoming);
+  Block *idleBlock(Block *first, ValueRange like);
+  void goTo(const Upcoming &upcoming, ValueRange values, Value owesTurn,
+            Block *first, Block *idle);
   void issueAccumulate(TileState &tile, StepState &steps, Cursor values);
 
   Block *newBlock(ValueRange like);
@@ -198,20 +208,22 @@ void Consumer::awaitQuery(const TileState &tile) {
   });
 }
 
-/// Softmax of a tile's first block, whose scores are there. The accumulator
-/// starts at 0.
+/// Softmax of a tile's first block, whose scores are under way; `midway` waits
+/// for the product that is, too. The accumulator starts at 0.
 StepState Consumer::beginBlocks(TileState &tile, BlockScores &scores,
-                                const Upcoming &from, Cursor cursor,
+                                KeyBlock block, KeyBlock next,
+                                KeyBlockList::Position position, Cursor cursor,
                                 bool masked, Midway midway) {
-  KeyBlockList::Position position = from.position;
-  KeyBlock next = tile.blocks->next(position, from.block);
-  tile.chain->apply(scores, from.block.firstKey, masked);
+  products.waitForScores(scores.elements,
+                         /*accumulationUnderWay=*/bool(midway));
+  rings.key.release(leader, cursor);
+  tile.chain->apply(scores, block.firstKey, masked);
   return {Fragment(state.plan.accumulatorRegisters()),
           {},
           startSoftmax(state, scores, midway),
           cursor,
-          tile.blocks->presentRows(from.block),
-          paddedBlock(from.block, masked),
+          tile.blocks->presentRows(block),
+          paddedBlock(block, masked),
           next,
           std::move(position)};
 }
@@ -226,10 +238,12 @@ StepState Consumer::firstBlock(TileState &tile, const Upcoming &from,
       products.issueScores(queryRows(state, tile.query, consumer), cursor));
   turns.leave();
   tile.chain->begin(from.block.firstKey, /*masked=*/true);
-  products.waitForScores(scores.elements, /*accumulationUnderWay=*/false);
-  rings.key.release(leader, cursor);
-  StepState steps = beginBlocks(tile, scores, from, cursor, /*masked=*/true,
-                                /*midway=*/nullptr);
+  tile.chain->findKept(from.block.firstKey, /*masked=*/true);
+  KeyBlockList::Position position = from.position;
+  KeyBlock next = tile.blocks->next(position, from.block);
+  StepState steps =
+      beginBlocks(tile, scores, from.block, next, position, cursor,
+                  /*masked=*/true, /*midway=*/nullptr);
   steps.p = packProbabilities(state, scores.elements);
   llvm::fill(steps.accumulator.values, state.f32(0.0f));
   return steps;
@@ -274,22 +288,26 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
   Cursor before = steps.cursor;
   KeyBlock block = steps.next;
   steps.cursor = rings.key.next(before);
-  // What a score function loads is there when the scores are.
-  if (!masked)
+  // What the chain loads is there when the scores are.
+  bool ahead = tile.chain->beginsAhead(masked);
+  if (ahead)
     tile.chain->begin(block.firstKey, masked);
   rings.key.waitFull(steps.cursor);
   turns.enter();
   BlockScores scores(products.issueScores(
       queryRows(state, tile.query, consumer), steps.cursor));
-  rescale(state, steps.accumulator,
-          steps.statistics); // in the shadow of the scores
+  // In the shadow of the scores: the matrix unit takes the second product when
+  // the first is done.
+  rescale(state, steps.accumulator, steps.statistics);
+  if (!ahead)
+    tile.chain->begin(block.firstKey, masked);
+  tile.chain->findKept(block.firstKey, masked);
+  KeyBlock next = tile.blocks->next(steps.position, block);
   issueAccumulate(tile, steps, before);
   turns.leave();
   steps.present = tile.blocks->presentRows(block);
   steps.padded = paddedBlock(block, masked);
-  steps.next = tile.blocks->next(steps.position, block);
-  if (masked)
-    tile.chain->begin(block.firstKey, masked);
+  steps.next = next;
   products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
   rings.key.release(leader, steps.cursor);
   // In the shadow of the accumulation and of the other consumer's products.
@@ -316,18 +334,19 @@ TileState Consumer::border(TileState &tile, StepState &steps,
   BlockScores scores(
       products.issueScores(queryRows(state, then.query, consumer), cursor));
   rescale(state, steps.accumulator, steps.statistics);
+  Values inverse = finishRows(state, *tile.tile, steps.statistics);
+  then.chain->begin(upcoming.block.firstKey, masked);
+  then.chain->findKept(upcoming.block.firstKey, masked);
+  KeyBlockList::Position position = upcoming.position;
+  KeyBlock next = then.blocks->next(position, upcoming.block);
   issueAccumulate(tile, steps, before);
   turns.leave();
-  then.chain->begin(upcoming.block.firstKey, masked);
-  products.waitForScores(scores.elements, /*accumulationUnderWay=*/true);
-  rings.key.release(leader, cursor);
-  StepState begun = beginBlocks(then, scores, upcoming, cursor, masked, [&] {
-    products.waitForAll(steps.accumulator);
-    rings.value.release(leader, before);
-    stageTile(state, *tile.tile, tile.query, steps.accumulator,
-              steps.statistics);
-    then.tile->enter(state);
-  });
+  StepState begun = beginBlocks(
+      then, scores, upcoming.block, next, position, cursor, masked, [&] {
+        products.waitForAll(steps.accumulator);
+        rings.value.release(leader, before);
+        stageTile(state, tile.query, steps.accumulator, inverse);
+      });
   begun.p = packProbabilities(state, scores.elements);
   announceTile(state, tile.query);
   llvm::fill(begun.accumulator.values, state.f32(0.0f));
@@ -342,9 +361,10 @@ void Consumer::lastProduct(TileState &tile, StepState &steps) {
   rescale(state, steps.accumulator, steps.statistics);
   issueAccumulate(tile, steps, steps.cursor);
   turns.leave();
+  Values inverse = finishRows(state, *tile.tile, steps.statistics);
   products.waitForAll(steps.accumulator);
   rings.value.release(leader, steps.cursor);
-  stageTile(state, *tile.tile, tile.query, steps.accumulator, steps.statistics);
+  stageTile(state, tile.query, steps.accumulator, inverse);
   announceTile(state, tile.query);
 }
 
@@ -358,6 +378,59 @@ Block *Consumer::newBlock(ValueRange like) {
   SmallVector<Location> locations(like.size(), b.getLoc());
   return b.createBlock(exit->getParent(), exit->getParent()->end(),
                        like.getTypes(), locations);
+}
+
+/// Whether the scores of the next tile are issued ahead of a tile's last
+/// product, in one turn.
+Value Consumer::bordersOn(const Upcoming &upcoming) {
+  if (state.plan.queryBuffers == 1)
+    return state.boolean(false);
+  if (state.program.hasMask())
+    return upcoming.exists;
+  return arith::AndIOp::create(b, upcoming.exists, upcoming.block.full);
+}
+
+/// From a tile that was finished alone to the next one, whose cursors and
+/// description are `values`. Where this consumer has no rows of it the turn of
+/// its first scores is passed if it is owed.
+void Consumer::goTo(const Upcoming &upcoming, ValueRange values, Value owesTurn,
+                    Block *first, Block *idle) {
+  if (!idle)
+    return branch(upcoming.exists, first, values, exit, {});
+  Block *comes = newBlock({});
+  branch(upcoming.exists, comes, {}, exit, {});
+  b.setInsertionPointToStart(comes);
+  Values toIdle(values);
+  toIdle.push_back(owesTurn);
+  branch(hasRows(state, upcoming.place, consumer), first, values, idle, toIdle);
+}
+
+/// Passes a tile by. Its arguments are those of `first`, and whether a turn is
+/// owed before.
+Block *Consumer::idleBlock(Block *first, ValueRange like) {
+  OpBuilder::InsertionGuard guard(b);
+  Values arguments(like);
+  arguments.push_back(state.boolean(false));
+  Block *idle = newBlock(arguments);
+  b.setInsertionPointToStart(idle);
+  ValueRange v = idle->getArguments();
+  passTurn(state, v.back());
+  Upcoming current = Upcoming::from(state, v.drop_front(6).drop_back());
+  Cursor query{{b, v[0]}, {b, v[1]}}, entry{{b, v[2]}, {b, v[3]}};
+  Cursor key = passTile(state, rings, current, query, {{b, v[4]}, {b, v[5]}});
+  Upcoming upcoming = queue.take(entry, current);
+  // The turn of the last product, unless the others use it for the next tile's
+  // first scores, too.
+  Value alone =
+      arith::XOrIOp::create(b, bordersOn(upcoming), state.boolean(true));
+  passTurn(state, alone);
+  query = rings.query.next(query);
+  entry = queue.next(entry);
+  Values next{query.stage, query.round, entry.stage,
+              entry.round, key.stage,   key.round};
+  llvm::append_range(next, upcoming.flatten(state));
+  goTo(upcoming, next, state.boolean(true), first, idle);
+  return idle;
 }
 
 void Consumer::emit() {
@@ -375,7 +448,8 @@ void Consumer::emit() {
   Upcoming opening = Upcoming::lookUp(state, order, order.first());
   Values begin = concat(flatten(start, start, start), opening.flatten(state));
   Block *first = newBlock(begin);
-  branch(opening.exists, first, begin, exit, {});
+  Block *idle = state.plan.hasLengths ? idleBlock(first, begin) : nullptr;
+  goTo(opening, begin, state.boolean(true), first, idle);
 
   b.setInsertionPointToStart(first);
   auto cursor = [&](unsigned i) {
@@ -421,12 +495,18 @@ void Consumer::emit() {
   jump(head, steps.flatten(b));
 
   // end: with a second query buffer the border to a tile that begins with a
-  // full block, and under a mask that to one that begins with a partial block;
-  // else the tile is finished alone.
+  // full block, under a mask with any block; else the tile is finished alone.
   b.setInsertionPointToStart(end);
   steps = atMore;
   Upcoming upcoming = following(tile, opening);
   Block *last = newBlock({});
+  if (idle) {
+    Block *comes = newBlock({}), *present = newBlock({});
+    branch(upcoming.exists, comes, {}, last, {});
+    b.setInsertionPointToStart(comes);
+    branch(hasRows(state, upcoming.place, consumer), present, {}, last, {});
+    b.setInsertionPointToStart(present);
+  }
   auto addBorder = [&](bool masked) {
     OpBuilder::InsertionGuard guard(b);
     Block *block = newBlock({});
@@ -439,15 +519,8 @@ void Consumer::emit() {
   if (state.plan.queryBuffers == 1) {
     jump(last, {});
   } else {
-    Block *partly = last;
-    if (state.program.hasMask()) {
-      partly = newBlock({});
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(partly);
-      branch(upcoming.exists, addBorder(/*masked=*/true), {}, last, {});
-    }
-    Value full = arith::AndIOp::create(b, upcoming.exists, upcoming.block.full);
-    branch(full, addBorder(/*masked=*/false), {}, partly, {});
+    bool masked = state.program.hasMask();
+    branch(bordersOn(upcoming), addBorder(masked), {}, last, {});
   }
 
   b.setInsertionPointToStart(last);
@@ -456,7 +529,11 @@ void Consumer::emit() {
       concat(flatten(rings.query.next(tile.query), queue.next(tile.queue),
                      rings.key.next(steps.cursor)),
              upcoming.flatten(state));
-  branch(upcoming.exists, first, next, exit, {});
+  Value owesTurn =
+      idle ? arith::XOrIOp::create(b, bordersOn(upcoming), state.boolean(true))
+                 .getResult()
+           : Value();
+  goTo(upcoming, next, owesTurn, first, idle);
 }
 
 void qm::sm90::emitConsumer(KernelState &state, Rings &rings,

@@ -1,23 +1,40 @@
 // Tensor copies of tiles.
 #include "lowering/sm90/Copies.h"
 
+#include "lowering/nvvm/Turing.h"
+
 using namespace mlir;
 using namespace qm;
 using namespace qm::sm90;
 
-void TileLoader::emit(Value leader, Cursor cursor, Int batch, Int head,
-                      Int row) const {
+void TileLoader::emit(Value leader, Cursor cursor, Int batch, Int head, Int row,
+                      Int present) const {
   LocBuilder &b = state.b;
   ring.waitEmpty(cursor);
   // A box brings its whole size, zeros past the extents included.
-  ring.expect(leader, cursor, rows * panelRowBytes * panels(columns));
+  int64_t boxBytes = boxRows * panelRowBytes * panels(columns);
+  int64_t boxes = rows / boxRows;
+  if (boxes == 1 || !present)
+    ring.expect(leader, cursor, boxes * boxBytes);
+  else
+    ring.expect(
+        leader, cursor,
+        (present.max(state.i32(1)).min(state.i32(rows)) + (boxRows - 1)) /
+            boxRows * boxBytes);
   auto [barrier, barrierOffset] = ring.full(cursor);
   Int destination = state.shared + cursor.stage * bufferBytes;
-  for (int64_t panel = 0; panel < panels(columns); ++panel)
-    nvvm::tensorLoad(b, leader, destination,
-                     buffer + panel * rows * panelRowBytes, map,
-                     {state.i32(panel * panelColumns), row, head, batch},
-                     barrier, barrierOffset);
+  for (int64_t first = 0; first < rows; first += boxRows) {
+    Value copies = leader;
+    if (first && present)
+      copies =
+          arith::AndIOp::create(b, leader, state.i32(first).lessThan(present));
+    for (int64_t panel = 0; panel < panels(columns); ++panel)
+      nvvm::tensorLoad(
+          b, copies, destination,
+          buffer + (panel * rows + first) * panelRowBytes, map,
+          {state.i32(panel * panelColumns), row + first, head, batch}, barrier,
+          barrierOffset);
+  }
 }
 
 Rings::Rings(KernelState &state)
@@ -28,13 +45,13 @@ Rings::Rings(KernelState &state)
       value(state, state.plan.valueBarriers(), state.plan.stages,
             state.plan.consumers),
       loadQuery(state, query, state.queryMap, state.program.query,
-                state.plan.tileM, state.plan.headDim, state.plan.queryOffset(),
-                state.plan.queryBufferBytes()),
+                state.plan.tileM, state.plan.queryBoxRows, state.plan.headDim,
+                state.plan.queryOffset(), state.plan.queryBufferBytes()),
       loadKeys(state, key, state.keyMap, state.program.keys, state.plan.tileN,
-               state.plan.headDim, state.plan.keyOffset(),
+               state.plan.tileN, state.plan.headDim, state.plan.keyOffset(),
                state.plan.keyBytes()),
       loadValues(state, value, state.valueMap, state.program.values,
-                 state.plan.tileN, state.plan.valueDim,
+                 state.plan.tileN, state.plan.tileN, state.plan.valueDim,
                  state.plan.valueOffset(), state.plan.valueBytes()),
       state(state) {}
 
@@ -53,8 +70,8 @@ Int qm::sm90::queryRows(KernelState &state, Cursor query, Int consumer) {
 void qm::sm90::clearRows(KernelState &state, PanelRows rows, Int first,
                          Int consumer) {
   LocBuilder &b = state.b;
-  constexpr int64_t chunkBytes = 8, chunks = panelRowBytes / chunkBytes;
-  Value zero = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
+  constexpr int64_t chunkBytes = 16, chunks = panelRowBytes / chunkBytes;
+  Values zeros(4, state.i32(0));
   Int thread = state.thread.inGroup;
   Int column = thread % chunks * chunkBytes;
   // Whole rows: the swizzle only moves what is inside one.
@@ -65,7 +82,8 @@ void qm::sm90::clearRows(KernelState &state, PanelRows rows, Int first,
         Int row(b, v[0]);
         Int address = rows.address + row * panelRowBytes + column;
         for (int64_t panel = 0; panel < panels(rows.columns); ++panel)
-          nvvm::storeShared64(b, address, panel * rows.panelBytes, zero);
+          nvvm::storeShared128(b, /*predicate=*/{}, address,
+                               panel * rows.panelBytes, zeros);
         return {row + warpgroupThreads / chunks};
       });
   nvvm::fenceAsyncProxy(b);

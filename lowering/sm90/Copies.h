@@ -8,20 +8,22 @@ namespace qm::sm90 {
 
 /// Producer: copies rows from `row` on of the operand that `load` reads into
 /// the buffer of `ring` at `cursor`, once it is empty. Rows and columns past
-/// the extents become zeros and are not read. `leader` holds for one lane.
+/// the extents become zeros and are not read. Boxes behind the first that lie
+/// past `present` rows (null: all are there) stay as they were. `leader` holds
+/// for one lane.
 class TileLoader {
 public:
   /// `buffer`: offset of buffer 0 of the ring in shared memory, `bufferBytes`
   /// from one to the next; tiles of `rows`.
   TileLoader(KernelState &state, const Ring &ring, mlir::Value map,
-             attn::LoadTileOp load, int64_t rows, int64_t columns,
-             int64_t buffer, int64_t bufferBytes)
+             attn::LoadTileOp load, int64_t rows, int64_t boxRows,
+             int64_t columns, int64_t buffer, int64_t bufferBytes)
       : state(state), ring(ring), map(map), batchOperand(load.getBatch()),
-        headOperand(load.getHead()), rows(rows), columns(columns),
-        buffer(buffer), bufferBytes(bufferBytes) {}
+        headOperand(load.getHead()), rows(rows), boxRows(boxRows),
+        columns(columns), buffer(buffer), bufferBytes(bufferBytes) {}
 
-  void emit(mlir::Value leader, Cursor cursor, Int batch, Int head,
-            Int row) const;
+  void emit(mlir::Value leader, Cursor cursor, Int batch, Int head, Int row,
+            Int present) const;
   /// Batch and head of the operand for a query tile.
   Int batch(const Tile &tile) const {
     if (state.arguments.isPacked())
@@ -37,7 +39,7 @@ private:
   const Ring &ring;
   mlir::Value map;
   mlir::Value batchOperand, headOperand;
-  int64_t rows, columns, buffer, bufferBytes;
+  int64_t rows, boxRows, columns, buffer, bufferBytes;
 };
 
 /// The rings of a kernel and what fills them.

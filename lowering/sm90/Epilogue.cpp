@@ -51,7 +51,7 @@ static Value emitSinkLogit(KernelState &state, Tile &tile) {
 /// Adds up the lanes' sums; the inverse of each row's sum (0 for an empty row)
 /// and its lse.
 static std::pair<Values, Values>
-finishRows(KernelState &state, const Statistics &statistics, Value sink) {
+addUpRows(KernelState &state, const Statistics &statistics, Value sink) {
   LocBuilder &b = state.b;
   Value zero = state.f32(0.0f);
   Values inverse, lse;
@@ -128,12 +128,11 @@ static void stageOutput(KernelState &state, Int rows, Fragment &accumulator,
   }
 }
 
-void qm::sm90::stageTile(KernelState &state, Tile &tile, Cursor query,
-                         Fragment &accumulator, const Statistics &statistics) {
-  Int consumer = state.thread.warpgroup - 1;
+Values qm::sm90::finishRows(KernelState &state, Tile &tile,
+                            const Statistics &statistics) {
   tile.enter(state);
   auto [inverse, lse] =
-      finishRows(state, statistics, emitSinkLogit(state, tile));
+      addUpRows(state, statistics, emitSinkLogit(state, tile));
   if (state.program.storeLse)
     storeRows(state, tile, state.program.storeLse, lse);
   if (state.program.storeMax) {
@@ -143,6 +142,12 @@ void qm::sm90::stageTile(KernelState &state, Tile &tile, Cursor query,
       natural.push_back(arith::MulFOp::create(state.b, max, state.f32(factor)));
     storeRows(state, tile, state.program.storeMax, natural);
   }
+  return inverse;
+}
+
+void qm::sm90::stageTile(KernelState &state, Cursor query,
+                         Fragment &accumulator, const Values &inverse) {
+  Int consumer = state.thread.warpgroup - 1;
   stageOutput(state, queryRows(state, query, consumer), accumulator, inverse);
 }
 
@@ -230,6 +235,11 @@ void qm::sm90::emitStorer(KernelState &state, Rings &rings,
       [&](ValueRange v) -> Values {
         Cursor place{{b, v[0]}, {b, v[1]}}, query{{b, v[2]}, {b, v[3]}};
         Upcoming current = Upcoming::from(state, v.drop_front(4));
+        // At once if the queue has one entry: the tile after it is looked up
+        // when everyone has taken it. With lengths there are not the registers.
+        std::optional<Upcoming> following;
+        if (state.plan.tileQueueSlots() == 1)
+          following = queue.take(place, first);
         Tile tile(state, current.place);
         Staged(state).await(consumer, query);
         Value byTensorStore = leader;
@@ -243,11 +253,12 @@ void qm::sm90::emitStorer(KernelState &state, Rings &rings,
         }
         emitIf(b, byTensorStore,
                [&] { storeStaged(state, rings, consumer, tile, query); });
-        Upcoming following = queue.take(place, first);
+        if (!following)
+          following = queue.take(place, first);
         place = queue.next(place);
         query = rings.query.next(query);
         Values next{place.stage, place.round, query.stage, query.round};
-        llvm::append_range(next, following.flatten(state));
+        llvm::append_range(next, following->flatten(state));
         return next;
       });
 }

@@ -7,10 +7,13 @@
 
 namespace qm::sm90 {
 
-/// Consumer: normalises, stores lse, and stages O in its own rows of the query
-/// buffer (their Q is dead).
-void stageTile(KernelState &state, Tile &tile, Cursor query,
-               Fragment &accumulator, const Statistics &statistics);
+/// Consumer: what follows from a tile's statistics, while its last product is
+/// under way. Stores lse and row maxima; the inverse of each row's sum.
+Values finishRows(KernelState &state, Tile &tile, const Statistics &statistics);
+/// Consumer: normalises O and stages it in its own rows of the query buffer
+/// (their Q is dead).
+void stageTile(KernelState &state, Cursor query, Fragment &accumulator,
+               const Values &inverse);
 /// Consumer: what it staged may be stored. Waits for its writes.
 void announceTile(KernelState &state, Cursor query);
 

@@ -44,8 +44,7 @@ static LogicalResult checkPrecision(attn::KernelOp kernel, Plan &plan) {
   if (!element.isF16() && !element.isBF16())
     return diag::help(diag::error(kernel, Id::OperandTypeNotSupported)
                           << "operands of type " << element
-                          << " are not supported on NVIDIA targets; f16 and "
-                             "bf16 are",
+                          << " are not supported on sm_90a; f16 and bf16 are",
                       "give q, k and v as f16 or bf16, or use --arch=sm_80 or "
                       "--arch=cpu");
   plan.element = element;
@@ -169,6 +168,9 @@ FailureOr<Plan> Plan::get(attn::KernelOp kernel) {
   lowering::KernelInfo info = lowering::KernelInfo::get(kernel);
   plan.tileCounters = info.tileCounters;
   plan.hasLengths = info.sequences != lowering::Sequences::Whole;
+  // Without consumers, which is refused below, there are no maps.
+  plan.queryBoxRows =
+      info.tensorMaps.empty() ? plan.tileM : info.tensorMaps[0].rows;
   plan.tables = getTabledExtrema(kernel.getKeyBlocks()).size();
   plan.tableEntries = chooseTableEntries(kernel, plan);
   if (failed(checkPrecision(kernel, plan)) ||

@@ -25,13 +25,14 @@ constexpr int64_t panels(int64_t columns) {
 }
 
 struct Plan {
-  mlir::Type element; ///< f16 or bf16: operands of both products
-  int64_t headDim;    ///< columns of Q and K
-  int64_t valueDim;   ///< columns of V and O
-  int64_t tileM;      ///< query rows of a CTA
-  int64_t tileN;      ///< keys of a block
-  int64_t consumers;  ///< warpgroups that compute, 64 rows each; one more loads
-  int64_t stages;     ///< key blocks, and value blocks, in shared memory
+  mlir::Type element;   ///< f16 or bf16: operands of both products
+  int64_t headDim;      ///< columns of Q and K
+  int64_t valueDim;     ///< columns of V and O
+  int64_t tileM;        ///< query rows of a CTA
+  int64_t tileN;        ///< keys of a block
+  int64_t queryBoxRows; ///< of a tensor copy: a tile's, or a consumer's
+  int64_t consumers; ///< warpgroups that compute, 64 rows each; one more loads
+  int64_t stages;    ///< key blocks, and value blocks, in shared memory
   int64_t queryBuffers;
   int64_t producerRegisters, consumerRegisters;
   int64_t polyExp2;     ///< exponentials of 16 that are polynomials, where

@@ -59,7 +59,7 @@ private:
 void Producer::loadPending(const Pending &pending) {
   emitIf(b, state.i32(-1).lessThan(pending.firstRow), [&] {
     rings.loadValues.emit(leader, pending.cursor, pending.batch, pending.head,
-                          pending.firstRow);
+                          pending.firstRow, /*present=*/{});
   });
 }
 
@@ -81,7 +81,8 @@ Progress Producer::loadBlocks(Tile &tile, const Upcoming &from,
         Progress now = Progress::from(b, v.drop_front(2 + positions));
         Int firstRow = tile.keyRow(current.firstKey);
         rings.loadKeys.emit(leader, now.key, rings.loadKeys.batch(tile),
-                            rings.loadKeys.head(tile), firstRow);
+                            rings.loadKeys.head(tile), firstRow,
+                            /*present=*/{});
         loadPending(now.pending);
         Progress then{rings.key.next(now.key),
                       {now.key, rings.loadValues.batch(tile),
@@ -121,9 +122,10 @@ void Producer::emit() {
           loadPending(progress.pending);
           progress.pending.firstRow = state.i32(-1);
         }
+        Int present = tile.sequence ? tile.sequence->queries - tile.row : Int();
         rings.loadQuery.emit(leader, query, rings.loadQuery.batch(tile),
                              rings.loadQuery.head(tile),
-                             tile.queryRow(tile.row));
+                             tile.queryRow(tile.row), present);
         progress = loadBlocks(tile, current, progress);
         query = rings.query.next(query);
         Upcoming following =

@@ -85,6 +85,13 @@ void ScoreChain::begin(Int firstKey, bool masked) {
   }
 }
 
+void ScoreChain::findKept(Int firstKey, bool masked) {
+  if (!masked || !hasWords() || readsBits())
+    return;
+  Value present = columnsBefore(keysLeft(firstKey));
+  kept = keptBy({present, present}, gpu::MaskWords::Part::All, firstKey);
+}
+
 /// Which elements are emitted together: where reciprocals are shared four
 /// neighbours in a row, which are NaN together or not at all.
 static SmallVector<SmallVector<unsigned, 4>>
@@ -187,36 +194,124 @@ void ScoreChain::applyMask(attn::MaskOp op, Fragment &scores, Value fill) {
   }
 }
 
-/// What the masks with a word a row and the end of the keys leave.
-void ScoreChain::applyWords(Fragment &scores, Int firstKey, Value fill) {
+bool ScoreChain::beginsAhead(bool masked) const {
+  return !masked || llvm::any_of(words, [](auto &ofMask) {
+    return ofMask.second && ofMask.second->loads();
+  });
+}
+
+bool ScoreChain::hasWords() const {
+  return state.plan.tileN <= gpu::MaskWords::mostKeys;
+}
+
+/// Keys from the thread's first column on.
+Int ScoreChain::keysLeft(Int firstKey) {
+  return state.extent(attn::Extent::Key) - firstKey - firstColumn(state);
+}
+
+bool ScoreChain::readsBits() const {
+  return llvm::any_of(words, [](auto &ofMask) {
+    return ofMask.second && ofMask.second->readsBits();
+  });
+}
+
+/// The word of the columns that are there where `left` keys are.
+Value ScoreChain::columnsBefore(Int left) {
   LocBuilder &b = state.b;
-  Int left = state.extent(attn::Extent::Key) - firstKey - firstColumn(state);
-  Value present =
-      Int(b, gpu::MaskWords::columnsFrom(b, left, state.plan.tileN)) ^
-      int64_t(-1);
-  Values kept{present, present};
+  return Int(b, gpu::MaskWords::columnsFrom(b, left, state.plan.tileN)) ^
+         int64_t(-1);
+}
+
+/// Calls `visit` for each mask that has words, with its place.
+void ScoreChain::forWords(Int firstKey,
+                          function_ref<void(attn::MaskOp, gpu::MaskWords &,
+                                            const gpu::MaskWords::Place &)>
+                              visit) {
   for (Operation *op : state.program.chain) {
     auto mask = dyn_cast<attn::MaskOp>(op);
     if (!mask || !words[op])
       continue;
     Values rows = rowIndices(mask.getRow()),
            columns = columnIndices(mask.getColumn());
-    Values ofMask = words[op]->emit(
-        b, region(op), {rows, columns, firstKey, state.thread.lane});
-    for (auto [word, further] : llvm::zip(kept, ofMask))
-      word = arith::AndIOp::create(b, word, further);
+    visit(mask, *words[op], {rows, columns, firstKey, state.thread.lane});
   }
-  for (auto [e, value] : llvm::enumerate(scores.values))
-    value = arith::SelectOp::create(
-        b,
-        gpu::MaskWords::test(b, kept[Fragment::rowOf(e)],
-                             Fragment::columnOf(e)),
-        value, fill);
+}
+
+/// `kept` and what a part of the masks keeps.
+Values ScoreChain::keptBy(Values kept, gpu::MaskWords::Part part,
+                          Int firstKey) {
+  LocBuilder &b = state.b;
+  forWords(firstKey, [&](attn::MaskOp mask, gpu::MaskWords &ofMask,
+                         const gpu::MaskWords::Place &place) {
+    region(mask).startBranch();
+    for (auto [word, further] :
+         llvm::zip(kept, ofMask.emit(b, region(mask), place, part)))
+      if (further)
+        word = word ? arith::AndIOp::create(b, word, further).getResult()
+                    : further;
+    region(mask).startBranch();
+  });
+  return kept;
+}
+
+/// Of packed bits most blocks have some 0, or none; the other conditions and
+/// the end of the keys seldom mask anything, and are left out where they do
+/// not.
+void ScoreChain::applyBits(Fragment &scores, Int firstKey, Int left,
+                           Value fill) {
+  LocBuilder &b = state.b;
+  using Part = gpu::MaskWords::Part;
+  Value others = state.i32(state.plan.tileN - 1).lessThan(left), all = others;
+  forWords(firstKey, [&](attn::MaskOp mask, gpu::MaskWords &ofMask,
+                         const gpu::MaskWords::Place &place) {
+    auto keeps = [&](Part part) {
+      return ofMask.emitKeepsAll(b, region(mask), place, part);
+    };
+    others = arith::AndIOp::create(b, others, keeps(Part::Others));
+    all = arith::AndIOp::create(b, all, keeps(Part::Bits));
+  });
+  auto some = [&](Value condition) {
+    return nvvm::voteAny(
+        b, arith::XOrIOp::create(b, condition, state.boolean(true)));
+  };
+  all = arith::AndIOp::create(b, all, others);
+  scores.values = emitIf(b, some(all), scores.values, [&] {
+    Values kept = keptBy(Values(2), Part::Bits, firstKey);
+    kept = emitIf(b, some(others), kept, [&] {
+      Value present = columnsBefore(left);
+      Values further = keptBy({present, present}, Part::Others, firstKey);
+      for (auto [word, bits] : llvm::zip(further, kept))
+        word =
+            arith::AndIOp::create(b, bits, gpu::MaskWords::transpose(b, word));
+      return further;
+    });
+    Values selected = scores.values;
+    gpu::MaskWords::select(
+        b, selected, kept,
+        [](unsigned e) -> gpu::MaskWords::Bit {
+          return {Fragment::rowOf(e),
+                  gpu::MaskWords::transposed(Fragment::columnOf(e))};
+        },
+        fill);
+    return selected;
+  });
+}
+
+/// What the masks with a word a row and the end of the keys leave.
+void ScoreChain::applyWords(Fragment &scores, Int firstKey, Value fill) {
+  if (readsBits())
+    return applyBits(scores, firstKey, keysLeft(firstKey), fill);
+  gpu::MaskWords::select(
+      state.b, scores.values, kept,
+      [](unsigned e) -> gpu::MaskWords::Bit {
+        return {Fragment::rowOf(e), Fragment::columnOf(e)};
+      },
+      fill);
 }
 
 void ScoreChain::maskAbsentKeys(Fragment &scores, Int firstKey, Value fill) {
   LocBuilder &b = state.b;
-  Int left = state.extent(attn::Extent::Key) - firstKey - firstColumn(state);
+  Int left = keysLeft(firstKey);
   Values present;
   for (unsigned column = 0; column < scores.columns(); ++column)
     present.push_back(state.i32(columnOffset(column)).lessThan(left));
@@ -227,7 +322,7 @@ void ScoreChain::maskAbsentKeys(Fragment &scores, Int firstKey, Value fill) {
 
 /// Masks that are not applied one by one, and the end of the keys.
 void ScoreChain::applyRest(Fragment &scores, Int firstKey, Value fill) {
-  if (state.plan.tileN <= gpu::MaskWords::mostKeys)
+  if (hasWords())
     applyWords(scores, firstKey, fill);
   else
     maskAbsentKeys(scores, firstKey, fill);

@@ -15,8 +15,13 @@ public:
   ScoreChain(KernelState &state, Tile &tile);
 
   /// Begins a block, whose scores need not be there: loads what can be loaded
-  /// ahead, if it is a full one.
+  /// ahead.
   void begin(Int firstKey, bool masked);
+  /// Finds out what the mask keeps, from what `begin` loaded. Does not need the
+  /// scores either.
+  void findKept(Int firstKey, bool masked);
+  /// Whether `begin` should be as early as can be.
+  bool beginsAhead(bool masked) const;
   /// Applies the chain to the block that was begun. `masked`: the user's mask
   /// and the end of the keys too. `late`: whether a map with a usual case may
   /// be left to the softmax.
@@ -43,8 +48,18 @@ private:
   /// Each replaces masked elements by `fill`.
   void applyMask(attn::MaskOp op, Fragment &scores, mlir::Value fill);
   void applyWords(Fragment &scores, Int firstKey, mlir::Value fill);
+  void applyBits(Fragment &scores, Int firstKey, Int left, mlir::Value fill);
   void maskAbsentKeys(Fragment &scores, Int firstKey, mlir::Value fill);
   void applyRest(Fragment &scores, Int firstKey, mlir::Value fill);
+  bool hasWords() const;
+  bool readsBits() const;
+  Int keysLeft(Int firstKey);
+  mlir::Value columnsBefore(Int left);
+  void forWords(Int firstKey,
+                llvm::function_ref<void(attn::MaskOp, gpu::MaskWords &,
+                                        const gpu::MaskWords::Place &)>
+                    visit);
+  Values keptBy(Values kept, gpu::MaskWords::Part part, Int firstKey);
   bool sharesReciprocals();
   void load(attn::MapOp op);
   bool loadsAhead(TileLoads &loads) const;
@@ -59,6 +74,9 @@ private:
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<TileLoads>> loads;
   /// Masks that have a word a row.
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<gpu::MaskWords>> words;
+  /// Of the block that was begun, for each of the thread's rows: the columns
+  /// that those masks and the end of the keys leave.
+  Values kept;
 };
 
 } // namespace qm::sm90

@@ -86,7 +86,9 @@ TilePlace TileOrder::place(Int index) {
     Int most = (state.i32(sectionKilobytes) / kilobytes)
                    .max(state.i32(1))
                    .min(sequences);
-    gpu::DensePlace dense = gpu::placeInSections(index, tiles, sequences, most);
+    gpu::DensePlace dense =
+        gpu::placeInSections(state.b, index, tiles, sequences, most,
+                             gpu::leavesKeysBehind(state.program.loop));
     sequence = dense.sequence;
     tile = dense.tile;
   }

@@ -25,6 +25,7 @@ static const char *golden[] = {
     ".global .align 8 .b8 qm_tile_counters[128];",
     "setmaxnreg.dec.sync.aligned.u32 24;",
     "setmaxnreg.inc.sync.aligned.u32 240;",
+    "prefetch.tensormap [",
     "mbarrier.init.shared::cta.b64 [",
     "+8], 2;",
     "fence.mbarrier_init.release.cluster;",
@@ -73,6 +74,7 @@ static void emitEverything(nvvm::LocBuilder &b, ModuleOp module) {
   nvvm::setMaxRegisters(b, /*increase=*/false, 24);
   nvvm::setMaxRegisters(b, /*increase=*/true, 240);
 
+  nvvm::prefetchTensorMap(b, maps[0]);
   nvvm::mbarrierInit(b, shared, 8, 2);
   nvvm::mbarrierInitFence(b);
   nvvm::mbarrierArrive(b, yes, shared, 16);

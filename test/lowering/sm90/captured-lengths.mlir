@@ -16,7 +16,7 @@
 // CHECK: mbarrier.try_wait.parity
 // CHECK: scf.if
 // CHECK: scf.while
-// CHECK: st.shared.b64
+// CHECK: st.shared.v4.b32
 // CHECK: fence.proxy.async.shared::cta
 // CHECK: bar.sync $0, 128
 // CHECK: wgmma.fence{{.*}}=f

@@ -2,7 +2,7 @@
 // RUN: qm-opt %s --qm-lower-to-sm90 | FileCheck %s --check-prefix=STEP
 
 // The frame: one parameter more for each tensor map and one for the tile counter, both launch bounds (setmaxnreg is ignored
-// without them), three rings of two buffers with an arrival of the producer and one of each consumer, four barriers for
+// without them), the maps prefetched, three rings of two buffers with an arrival of the producer and one of each consumer, four barriers for
 // staged outputs, the queue of tiles.
 // CHECK: llvm.mlir.global internal @qm_tile_counters(dense<0>
 // CHECK: llvm.func @f(%{{.*}}: !llvm.ptr {llvm.align = 8 : i64, llvm.byval = !llvm.array<43 x i64>, nvvm.grid_constant},
@@ -10,6 +10,7 @@
 // CHECK-SAME: %{{.*}}: i32)
 // CHECK-SAME: attn.shared_bytes = 98528
 // CHECK-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384, 1, 1>
+// CHECK-COUNT-4: prefetch.tensormap
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98304], 1;
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98320], 2;
 // CHECK: mbarrier.init.shared::cta.b64 [$0+98400], 4;
@@ -61,8 +62,8 @@
 // CHECK: bar.arrive $0, 256
 // CHECK: wgmma.wait_group.sync.aligned 0
 
-// A step on a full block: scores of this block, rescaling under a branch, product of the block before; the next block is looked
-// up while they run; softmax without a mask; wait for the product, probabilities rounded.
+// A step on a full block: scores of this block; in their shadow rescaling under a branch, and the next block is looked up;
+// product of the block before; softmax without a mask; wait for the product, probabilities rounded.
 // STEP: {{^ *}}^bb[[FULL:[0-9]+]]({{.*}}// 2 preds: ^bb{{[0-9]+}}, ^bb[[FULL]]
 // STEP: mbarrier.try_wait.parity{{.*}}[$0+98336]
 // STEP: bar.sync $0, 256
@@ -70,14 +71,14 @@
 // STEP-COUNT-4: da, db, p, 1, 1, 0, 0
 // STEP: wgmma.commit_group
 // STEP: scf.if
+// STEP: scf.while
+// STEP: vote.sync ballot
+// STEP: vote.sync ballot
 // STEP: mbarrier.try_wait.parity{{.*}}[$0+98368]
 // STEP: wgmma.fence{{.*}}=f
 // STEP-COUNT-8: db, p, 1, 1, 1
 // STEP: wgmma.commit_group
 // STEP: bar.arrive $0, 256
-// STEP: scf.while
-// STEP: vote.sync ballot
-// STEP: vote.sync ballot
 // STEP: wgmma.wait_group.sync.aligned 1;
 // STEP: mbarrier.arrive.shared::cta{{.*}}[$1+98352]
 // STEP-NOT: cf.
@@ -93,20 +94,23 @@
 // STEP-COUNT-32: cvt.rn.bf16x2.f32
 // STEP: cf.cond_br %{{.*}}, ^bb[[FULL]](
 
-// The same step on a partial block has the mask: a word for each of the thread's two rows, a bit of which is tested for each
-// element.
-// STEP: wgmma.wait_group.sync.aligned 1;
+// The same step on a partial block has the mask: a word for each of the thread's two rows, found in the scores' shadow, a bit of
+// which is tested for each element.
+// STEP: wgmma.commit_group
 // STEP-COUNT-2: sub.sat.s32
+// STEP-COUNT-8: db, p, 1, 1, 1
+// STEP: wgmma.wait_group.sync.aligned 1;
 // STEP-COUNT-64: arith.cmpi ne
 // STEP: wgmma.wait_group.sync.aligned 0;
 // STEP: cf.br ^bb
 
 // The border of two tiles: the next tile is read from the queue, its scores come before this tile's last product, the output
-// is staged after the wait.
+// is staged after the wait. Its sums and lse are finished in the scores' shadow.
 // STEP: ld.shared.b32 $0, [$1+98464]
 // STEP: wgmma.fence{{.*}}"~{memory}"  : () -> ()
 // STEP-COUNT-4: da, db, p, 1, 1, 0, 0
 // STEP: wgmma.commit_group
+// STEP: st.global
 // STEP-COUNT-8: db, p, 1, 1, 1
 // STEP: wgmma.wait_group.sync.aligned 1;
 // STEP: wgmma.wait_group.sync.aligned 0;
