@@ -62,15 +62,19 @@ static std::optional<StringRef> wideProducts(attn::KernelOp kernel) {
 /// Boxes of the tensor copies: panels of 64 columns (128 bytes, the width of
 /// the swizzle); q by query tiles, k and v by key blocks, o by a consumer's 64
 /// rows.
+/// With lengths the rows of each consumer's queries have a box: a short
+/// sequence needs the first.
 static std::vector<TensorMapInfo> getTensorMaps(attn::KernelOp kernel,
-                                                attn::ScheduleAttr schedule) {
+                                                attn::ScheduleAttr schedule,
+                                                bool hasLengths) {
   constexpr int64_t swizzle = 128, columns = 64;
+  int64_t ofConsumer = schedule.getTileM() / schedule.getConsumers();
+  int64_t queries = hasLengths ? ofConsumer : schedule.getTileM();
   std::vector<TensorMapInfo> maps;
-  for (auto [operand, rows] :
-       {std::pair{kernel.getQ(), schedule.getTileM()},
-        {kernel.getK(), schedule.getTileN()},
-        {kernel.getV(), schedule.getTileN()},
-        {kernel.getO(), schedule.getTileM() / schedule.getConsumers()}})
+  for (auto [operand, rows] : {std::pair{kernel.getQ(), queries},
+                               {kernel.getK(), schedule.getTileN()},
+                               {kernel.getV(), schedule.getTileN()},
+                               {kernel.getO(), ofConsumer}})
     maps.push_back({operand.getArgNumber(), columns, rows, swizzle});
   return maps;
 }
@@ -125,7 +129,8 @@ KernelInfo KernelInfo::get(attn::KernelOp kernel) {
     if (schedule.getOneLoop())
       info.schedule["one_loop"] = schedule.getOneLoop();
     if (schedule.getConsumers()) {
-      info.tensorMaps = getTensorMaps(kernel, schedule);
+      info.tensorMaps =
+          getTensorMaps(kernel, schedule, info.sequences != Sequences::Whole);
       info.ctasPerSm = schedule.getPersistent();
       info.schedule["consumers"] = schedule.getConsumers();
       info.schedule["query_buffers"] = schedule.getQueryBuffers();

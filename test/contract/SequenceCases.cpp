@@ -72,6 +72,11 @@ static RowCall packedRandom(const Lengths &queries, const Lengths &keys,
 
 static const Lengths uneven = {300, 1, 0, 129, 64, 0, 257, 17};
 
+/// Around half a query tile and a whole one, where some of a tile's warps have
+/// no row or have one; the same lengths in another order.
+static const Lengths halves = {34, 64, 65, 1, 127, 128, 129, 0, 34, 192, 193};
+static const Lengths shuffled = {193, 1, 64, 129, 0, 128, 34, 65, 127, 34, 192};
+
 static RowCase emptySequences() {
   RowCase result{"Row25_EmptySequences", 2, 1,
                  [](Spec &spec) { spec.packed().mask(causal(TopLeft)); }};
@@ -155,7 +160,8 @@ static RowCase withoutMask() {
   const Lengths documents = {9, 8, 12, 8, 12};
   result.calls = {packedProbe(documents, documents, keep),
                   packedProbe(uneven, {17, 3, 2, 0, 64, 128, 300, 1}, keep),
-                  packedRandom(uneven, uneven, {}, 40)};
+                  packedRandom(uneven, uneven, {}, 40),
+                  packedRandom(halves, shuffled, {}, 7)};
   return result;
 }
 
