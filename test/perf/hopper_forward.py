@@ -2,13 +2,14 @@
 """The suite `hopper`: our sm_90a kernels beside the fastest others on one GPU, interleaved in one process.
 
 usage: hopper_forward.py FOLDER [--cells TEXT] [--rounds N] [--seconds N] [--by-hand DIR] [--no-mosaic | --mosaic-seconds N]
-                         [--long FOLDER] [--results FILE] [--peers FILE] [--commit ID]
+                         [--library FILE] [--results FILE] [--peers FILE] [--commit ID]
 
 FOLDER holds what `qmc bench --suite=hopper --arch=sm_90a --dump-kernels=FOLDER` wrote, and libqimeng.so. Peers: cuDNN through
 PyTorch, JAX's Mosaic GPU attention (f16, blocks of 128 keys; where JAX is not installed it is left out, and said so), and kernels
 of a C interface in DIR: libNAME.so, NAME ends in dD_MASK (d128_causal). Cells with a score function, or of another head dim than
-the peers have, are compared with our own kernel of the cell's `bar_cell`. FOLDER of --long holds some of the
-cells with another schedule, for lengths from 4096 on, as a library with `--variant 'long:query>=4096:...'` has both: a row more.
+the peers have, are compared with our own kernel of the cell's `bar_cell`. FILE of --library is a shared library that `qmc build
+hopper_library.cpp --emit=shared --arch=sm_90a` made: its operators, named MASK_dD, are called as a program would, which decides the
+kernel by length: a row more.
 
 Launches of a round run back to back, long enough to reach the power limit; functions of a cell take turns, the first one rotates.
 Figures are medians of the rounds. The clock is read by a kernel right behind ours in each round. Results are compared with
@@ -31,7 +32,7 @@ from gpu_peers import torch
 from time_candidates import bind, tensor_of
 
 MILLISECONDS_A_ROUND = 12
-OURS = ("ours", "long")
+OURS = ("ours", "library")
 
 
 def back_to_back(function, launches):
@@ -128,9 +129,6 @@ class Ours:
         self.runtime = gpu_peers.Runtime(folder / "libqimeng.so")
         self.library, self.images = self.runtime.load(folder, self.manifest, "sm_90a")
 
-    def has(self, cell):
-        return cell["sq"] >= 4096 and any(cell["name"] == c["name"] for c in self.suite["cells"])
-
     def bind(self, cell, operands):
         """`operands`: tensors by role, kept for all functions of a cell."""
         arguments = next(k for k in self.manifest["kernels"] if k["name"] == cell["kernel"])["args"]
@@ -138,6 +136,45 @@ class Ours:
         extents = {"table": [cell["sq"] + cell["skv"]], "slopes": [cell["heads"]]}
         tensors = [operands[a["role"]] if a["role"] in operands else tensor_of(a, sizes, extents) for a in arguments]
         return bind(self.runtime, self.library, cell["kernel"], arguments, tensors)
+
+
+class Library:
+    """A shared library with its runtime inside: one C function an operator, tensors in the order of its manifest."""
+
+    def __init__(self, path):
+        self.functions = ctypes.CDLL(str(path.resolve()))
+        self.name = path.stem.removeprefix("lib")
+        manifest = json.loads(path.with_name(f"{self.name}.json").read_text())
+        # Every kernel of an operator has the same arguments.
+        self.arguments = {kernel["operator"]: kernel["args"] for kernel in manifest["kernels"]}
+
+    def bind(self, cell, operands):
+        """None where the library has no such operator."""
+        operator = f"{cell['mask']}_d{cell['head_dim']}"
+        arguments = self.arguments.get(operator)
+        heads = arguments and next(a for a in arguments if a["role"] == "k")["shape"][1]
+        if not arguments or cell["score"] or cell["dtype"] != "bf16" or cell["kv_heads"] != heads:
+            return None
+        function, described = getattr(self.functions, f"{self.name}_{operator}"), []
+        tensors = [operands[argument["role"]] for argument in arguments]
+        for argument, tensor in zip(arguments, tensors):
+            shape, strides = ((ctypes.c_int64 * 4)(*values) for values in (tensor.shape, tensor.stride()))
+            code, bits = gpu_peers.DL_CODES[argument["dtype"]]
+            described.append(gpu_peers.DLTensor(tensor.data_ptr(), gpu_peers.CUDA, 0, 4, code, bits, 1, shape, strides, 0))
+        options = gpu_peers.LaunchOptions(ctypes.sizeof(gpu_peers.LaunchOptions),
+                                          torch.cuda.current_stream().cuda_stream or None, 0, 0)
+        pointers = [ctypes.byref(tensor) for tensor in described]
+
+        def launch():
+            _ = described, tensors  # what the pointers point to
+            if function(*pointers, ctypes.byref(options)) != 0:
+                raise RuntimeError(f"{operator}: {self.last_error()}")
+
+        return launch
+
+    def last_error(self):
+        self.functions.qm_last_error.restype = ctypes.c_char_p
+        return self.functions.qm_last_error().decode()
 
 
 def operands_of(cell):
@@ -183,12 +220,12 @@ def compare(cell, launch, o, peer):
     assert error < 0.02, f"{cell['name']}: the result differs from cuDNN's by {error:.3g}"
 
 
-def functions_of(cell, ours, variant, base, operands, by_hand, mosaic):
+def functions_of(cell, ours, library, base, operands, by_hand, mosaic):
     """Name -> milliseconds a launch, as a function of the number of launches."""
     launches = {"ours": ours.bind(cell, operands)}
-    if variant and variant.has(cell):
-        launches["long"] = variant.bind(cell, operands)
-        compare(cell, launches["long"], operands["o"], cudnn_of(cell, operands))
+    if library and (launch := library.bind(cell, operands)):
+        launches["library"] = launch
+        compare(cell, launch, operands["o"], cudnn_of(cell, operands))
     functions = {}
     if base:
         launches["without"] = ours.bind(base, operands if same_operands(cell, base) else operands_of(base))
@@ -224,14 +261,14 @@ def time_in_turns(functions, rounds, clock):
 
 
 def rows_of(cell, rates, common):
-    """For test/perf/results: ours and the variant against the best peer, and the least rate asked for."""
+    """For test/perf/results: our kernel and the library's call against the best peer, and the least rate asked for."""
     peers = {name: round(rate, 1) for name, rate in rates.items() if name not in OURS}
     best = max(peers.values(), default=None)
     rows = []
     for which in OURS:
         if which not in rates:
             continue
-        name = cell["name"] if which == "ours" else f"{cell['name']}, a library's variant"
+        name = cell["name"] if which == "ours" else f"{cell['name']}, through a library"
         row = {"suite": "sm90_forward", "cell": name, "metric": "rate", "unit": "TFLOP/s", "ours": round(rates[which], 1)} | common
         rows.append(row | {"peers": peers, "ratio": round(rates[which] / best, 3) if best else None,
                            "bar": cell["bars"].get("sm_90a")})
@@ -249,7 +286,7 @@ def main():
     parser.add_argument("--by-hand", type=pathlib.Path, help="a folder of kernels with a C interface")
     parser.add_argument("--no-mosaic", action="store_true")
     parser.add_argument("--mosaic-seconds", type=float, default=1e9, help="compile no kernel of Mosaic GPU after so long")
-    parser.add_argument("--long", type=pathlib.Path, help="a folder like FOLDER, for lengths from 4096 on")
+    parser.add_argument("--library", type=pathlib.Path, help="a shared library made of hopper_library.cpp, its .json beside it")
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--peers", type=pathlib.Path, help="rows for `qmc bench --peers`")
     parser.add_argument("--commit", help="commit of the kernels, for --results")
@@ -262,7 +299,7 @@ def main():
     start = time.time()
     torch.manual_seed(0)
     ours, by_hand, clock = Ours(options.folder), ByHand(options.by_hand), SmClock()
-    variant = Ours(options.long) if options.long else None
+    library = Library(options.library) if options.library else None
     mosaic = None if options.no_mosaic else load_mosaic(options.mosaic_seconds)
     device, driver = torch.cuda.get_device_name(0), gpu_peers.query("driver_version")
     cells = {cell["name"]: cell for cell in ours.suite["cells"]}
@@ -277,7 +314,7 @@ def main():
             continue
         base = cells.get(cell["bar_cell"])
         try:
-            functions = functions_of(cell, ours, variant, base, operands_of(cell), by_hand, mosaic)
+            functions = functions_of(cell, ours, library, base, operands_of(cell), by_hand, mosaic)
             times, clocks = time_in_turns(functions, options.rounds, clock)
         except Exception as error:  # the other cells are still worth their time
             print(f"  {cell['name']}: FAILED: {type(error).__name__}: {str(error)[:200]}", flush=True)
