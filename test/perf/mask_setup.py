@@ -14,7 +14,6 @@ bf16, one head, D 128, 16 batch entries at 4k. Every mask gets its contents at l
 Each figure is the median of launches by events. Device memory must not change. Where there is no GPU it says so and exits with 0.
 """
 
-import argparse
 import pathlib
 
 import packed_sequences
@@ -90,14 +89,9 @@ def flex_setup(session, length=4096):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    packed_sequences.add_options(parser)
-    options = parser.parse_args()
-    if torch is None or not torch.cuda.is_available():
-        print(f"skipped: {'no PyTorch' if torch is None else 'no GPU'} here")
+    session = packed_sequences.open_session(__doc__, "set-up of masks", Session)
+    if session is None:
         return
-    session = Session(options)
-    print(f"set-up of masks, {session.target} code on {torch.cuda.get_device_name(0)}", flush=True)
     for length in LENGTHS:
         measure(session, length)
         session.write()

@@ -120,11 +120,20 @@ class Session:
             self.results.write_text(json.dumps(self.rows, indent=1) + "\n")
 
 
-def add_options(parser):
+def open_session(description, title, kind):
+    """A session (`kind`) of the command line's folder and options; None, and why, where there is no GPU."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--target", help="only kernels of this target")
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--commit", help="commit of the kernels, for --results")
+    options = parser.parse_args()
+    if torch is None or not torch.cuda.is_available():
+        print(f"skipped: {'no PyTorch' if torch is None else 'no GPU'} here")
+        return None
+    session = kind(options)
+    print(f"{title}, {session.target} code on {torch.cuda.get_device_name(0)}", flush=True)
+    return session
 
 
 def check(session):
@@ -256,14 +265,9 @@ def past_two_to_31(session):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_options(parser)
-    options = parser.parse_args()
-    if torch is None or not torch.cuda.is_available():
-        print(f"skipped: {'no PyTorch' if torch is None else 'no GPU'} here")
+    session = open_session(__doc__, "packed sequences", Session)
+    if session is None:
         return
-    session = Session(options)
-    print(f"packed sequences, {session.target} code on {torch.cuda.get_device_name(0)}", flush=True)
     for part in (check, many_short, long_sequences, lengths_are_data, past_two_to_31):
         part(session)
         torch.cuda.empty_cache()
