@@ -297,14 +297,22 @@ void Consumer::step(TileState &tile, StepState &steps, bool masked) {
   BlockScores scores(products.issueScores(
       queryRows(state, tile.query, consumer), steps.cursor));
   // In the shadow of the scores: the matrix unit takes the second product when
-  // the first is done.
+  // the first is done. Without turns other consumers fill it, and what waits
+  // less for registers is better.
   rescale(state, steps.accumulator, steps.statistics);
-  if (!ahead)
-    tile.chain->begin(block.firstKey, masked);
-  tile.chain->findKept(block.firstKey, masked);
-  KeyBlock next = tile.blocks->next(steps.position, block);
+  KeyBlock next;
+  auto lookAhead = [&] {
+    if (!ahead)
+      tile.chain->begin(block.firstKey, masked);
+    tile.chain->findKept(block.firstKey, masked);
+    next = tile.blocks->next(steps.position, block);
+  };
+  if (state.plan.pingPong)
+    lookAhead();
   issueAccumulate(tile, steps, before);
   turns.leave();
+  if (!state.plan.pingPong)
+    lookAhead();
   steps.present = tile.blocks->presentRows(block);
   steps.padded = paddedBlock(block, masked);
   steps.next = next;
@@ -334,13 +342,21 @@ TileState Consumer::border(TileState &tile, StepState &steps,
   BlockScores scores(
       products.issueScores(queryRows(state, then.query, consumer), cursor));
   rescale(state, steps.accumulator, steps.statistics);
-  Values inverse = finishRows(state, *tile.tile, steps.statistics);
-  then.chain->begin(upcoming.block.firstKey, masked);
-  then.chain->findKept(upcoming.block.firstKey, masked);
+  Values inverse;
   KeyBlockList::Position position = upcoming.position;
-  KeyBlock next = then.blocks->next(position, upcoming.block);
+  KeyBlock next;
+  auto lookAhead = [&] {
+    inverse = finishRows(state, *tile.tile, steps.statistics);
+    then.chain->begin(upcoming.block.firstKey, masked);
+    then.chain->findKept(upcoming.block.firstKey, masked);
+    next = then.blocks->next(position, upcoming.block);
+  };
+  if (state.plan.pingPong)
+    lookAhead();
   issueAccumulate(tile, steps, before);
   turns.leave();
+  if (!state.plan.pingPong)
+    lookAhead();
   StepState begun = beginBlocks(
       then, scores, upcoming.block, next, position, cursor, masked, [&] {
         products.waitForAll(steps.accumulator);
