@@ -27,6 +27,18 @@ QM_ATTENTION(dense_causal_64) {
   sizes(spec, 64);
   spec.mask(causal(BottomRight));
 }
+// The same tokens as one sequence: its documents.
+QM_ATTENTION(documents_full_128) {
+  sizes(spec, 128);
+  auto ids = spec.buffer("ids", i32, spec.queryLength()).sorted();
+  spec.mask(document(ids));
+}
+QM_ATTENTION(documents_causal_128) {
+  sizes(spec, 128);
+  auto ids = spec.buffer("ids", i32, spec.queryLength()).sorted();
+  auto offsets = spec.buffer("offsets", i32, qm::dynamic).sorted();
+  spec.mask(documentCausalByOffsets(ids, offsets));
+}
 // A window given at launch, and every third key.
 QM_ATTENTION(packed_custom_128) {
   sizes(spec, 128);

@@ -6,8 +6,8 @@ usage: packed_sequences.py FOLDER [--target NAME] [--results FILE] [--commit ID]
 FOLDER holds kernels.json and images that `qmc build packed_sequences.cpp --arch=NAME --emit=ptx,json -o FOLDER/kernels` wrote, and
 libqimeng.so. Everything in bf16, 16 heads. Checks against FlashAttention-2 (PyTorch's, with cu_seqlens) come first. Then
 
-* 8192 sequences of 34 tokens, against FlashAttention-2, our kernel without lengths on [8192, 34], and the time that reading q, k and
-  v and writing O takes at the measured speed of a copy;
+* 8192 sequences of 34 tokens, against FlashAttention-2, our kernel without lengths on [8192, 34], our kernel for one sequence of
+  documents, and the time that reading q, k and v and writing O takes at the measured speed of a copy;
 * the same with no keys, beside the same tokens as 8 sequences: what a launch costs apart from attention;
 * 17 sequences of 16384 tokens against the kernel without lengths; sequences of random lengths, and one of 16384 tokens with 64 of 256,
   against FlashAttention-2;
@@ -165,6 +165,8 @@ def many_short(session):
     none = torch.zeros_like(many)
     copied = torch.empty_like(o)
     batched = [t.view(count, length, HEADS, width).transpose(1, 2) for t in (q, k, v, o)]
+    *whole, output = (t.view(1, tokens, HEADS, width).transpose(1, 2) for t in (q, k, v, o))
+    ids = torch.arange(count, device="cuda", dtype=torch.int32).repeat_interleave(length)
 
     def floor():  # as many bytes as q, k, v and O
         copied.copy_(q)
@@ -177,6 +179,8 @@ def many_short(session):
             "ours": packed.bind(q, k, v, many, many, o),
             "fa2 varlen": lambda: flash(q, k, v, many, many, (length, length), causal),
             "ours [8192, 34]": session.kernel(f"dense_{kind}_128").bind(*batched),
+            "ours as documents": session.kernel(f"documents_{kind}_128").bind(
+                *whole, ids, *([many[:-1]] if causal else []), output),
             "copy of the bytes": floor})
         session.report(f"8192 x 34 {kind} D128", times, "ours", "ours [8192, 34]", bar=0.833)  # 1.2 times the time
     packed = session.kernel("packed_full_128")
