@@ -50,7 +50,7 @@ attn.kernel @f(%q: tensor<?x1x?x320xbf16>, %k: tensor<?x1x?x320xbf16>, %v: tenso
 // -----
 
 // wgmma has no f32 operands.
-// expected-error@below {{QM0402: operands of type 'f32' are not supported on}}
+// expected-error@below {{QM0402: operands of type 'f32' are not supported on sm_90a; f16 and bf16 are}}
 // expected-note@below {{help: give q, k and v as f16 or bf16}}
 attn.kernel @f(%q: tensor<?x1x?x64xf32>, %k: tensor<?x1x?x64xf32>, %v: tensor<?x1x?x64xf32>) outs(%o: tensor<?x1x?x64xf32>) attributes {arg_names = ["q", "k", "v", "o"], precision = #attn.precision<qk = f32, pv = f32, p = f32, score = f32, stat = f32, acc = f32>, schedule = #attn.schedule<target = "sm_90a", tile_m = 128, tile_n = 128, warps = 12, stages = 2, consumers = 2, query_buffers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = 1, persistent = 1>} {
   %b, %h, %i0 = attn.tile_position
