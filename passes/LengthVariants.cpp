@@ -3,6 +3,7 @@
 #include "passes/LengthVariants.h"
 #include "passes/HopperSchedule.h"
 
+#include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace qm;
@@ -41,7 +42,9 @@ bool qm::passes::mayHaveLengthVariants(const TargetInfo &target) {
 
 std::vector<LengthVariant>
 qm::passes::getLengthVariants(attn::KernelOp kernel, const TargetInfo &target) {
-  if (!mayHaveLengthVariants(target))
+  // What the target cannot have at all, it cannot have for long calls either.
+  auto q = llvm::cast<mlir::RankedTensorType>(kernel.getQ().getType());
+  if (!mayHaveLengthVariants(target) || q.getElementType().isF32())
     return {};
   std::optional<Schedule> schedule = proposeHopperForLongTiles(kernel, target);
   if (!schedule)
