@@ -209,7 +209,8 @@ Values nvvm::loadWordsInPlace(LocBuilder &b, unsigned count, Value global) {
   Values words;
   for (unsigned word = 0; word < count; ++word)
     words.push_back(LLVM::ExtractElementOp::create(
-        b, loaded, LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(word))));
+        b, loaded,
+        LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(word))));
   return words;
 }
 
