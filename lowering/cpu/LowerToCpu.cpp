@@ -2,6 +2,7 @@
 
 #include "dialect/Diagnostics.h"
 #include "lowering/common/KernelTarget.h"
+#include "lowering/common/LowerKernels.h"
 #include "lowering/cpu/KernelEmitter.h"
 #include "lowering/cpu/Passes.h"
 
@@ -75,17 +76,18 @@ static LogicalResult checkPrecision(attn::KernelOp kernel) {
 namespace {
 struct LowerToCpu : cpu::impl::LowerToCpuBase<LowerToCpu> {
   void runOnOperation() override {
-    for (auto kernel :
-         llvm::make_early_inc_range(getOperation().getOps<attn::KernelOp>())) {
-      const lowering::TargetInfo *target = lowering::getTarget(kernel);
-      if (!target || target->kind != lowering::TargetKind::Cpu)
-        continue;
+    auto isOurs = [](const lowering::TargetInfo &target) {
+      return target.kind == lowering::TargetKind::Cpu;
+    };
+    auto emit = [](attn::KernelOp kernel) -> LogicalResult {
+      const lowering::TargetInfo &target = *lowering::getTarget(kernel);
       if (failed(checkPrecision(kernel)) ||
-          failed(checkSchedule(kernel, *target)) ||
-          failed(cpu::KernelEmitter(kernel, *target).emit()))
-        return signalPassFailure();
-      kernel.erase();
-    }
+          failed(checkSchedule(kernel, target)))
+        return failure();
+      return cpu::KernelEmitter(kernel, target).emit();
+    };
+    if (failed(lowering::lowerKernels(getOperation(), isOurs, emit)))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -1,5 +1,5 @@
 // qm-lower-to-sm75: scheduled kernels become functions in the NVVM dialect.
-#include "lowering/common/KernelTarget.h"
+#include "lowering/common/LowerKernels.h"
 #include "lowering/sm75/Passes.h"
 #include "lowering/sm75/Plan.h"
 #include "lowering/sm75/Turing.h"
@@ -15,9 +15,15 @@ namespace qm::sm75 {
 using namespace mlir;
 using namespace qm;
 
-static bool isForSm75(attn::KernelOp kernel) {
-  const lowering::TargetInfo *target = lowering::getTarget(kernel);
-  return target && target->sm == 75;
+static bool isOurs(const lowering::TargetInfo &target) {
+  return target.sm == 75;
+}
+
+static LogicalResult emit(attn::KernelOp kernel) {
+  FailureOr<sm80::Plan> plan = sm75::getPlan(kernel);
+  if (failed(plan))
+    return failure();
+  return sm80::emitKernel(kernel, *plan, sm75::getTuring());
 }
 
 namespace {
@@ -28,17 +34,11 @@ struct LowerToSm75 : sm75::impl::LowerToSm75Base<LowerToSm75> {
   }
 
   void runOnOperation() override {
-    auto kernels = llvm::to_vector(getOperation().getOps<attn::KernelOp>());
-    for (attn::KernelOp kernel : kernels) {
-      if (!isForSm75(kernel))
-        continue;
-      FailureOr<sm80::Plan> plan = sm75::getPlan(kernel);
-      if (failed(plan) ||
-          failed(sm80::emitKernel(kernel, *plan, sm75::getTuring())))
-        return signalPassFailure();
-      kernel.erase();
-      ++numKernels;
-    }
+    FailureOr<unsigned> count =
+        lowering::lowerKernels(getOperation(), isOurs, emit);
+    if (failed(count))
+      return signalPassFailure();
+    numKernels += *count;
   }
 };
 } // namespace

@@ -1,5 +1,5 @@
 // qm-lower-to-sm80: scheduled kernels become functions in the NVVM dialect.
-#include "lowering/common/KernelTarget.h"
+#include "lowering/common/LowerKernels.h"
 #include "lowering/sm80/KernelEmitter.h"
 #include "lowering/sm80/Passes.h"
 
@@ -11,9 +11,16 @@ namespace qm::sm80 {
 using namespace mlir;
 using namespace qm;
 
-bool sm80::isForSm80(attn::KernelOp kernel) {
-  const lowering::TargetInfo *target = lowering::getTarget(kernel);
-  return target && target->sm >= 80;
+/// sm_80, sm_86, sm_89.
+static bool isOurs(const lowering::TargetInfo &target) {
+  return target.sm >= 80 && target.sm < 90;
+}
+
+static LogicalResult emit(attn::KernelOp kernel) {
+  FailureOr<sm80::Plan> plan = sm80::Plan::get(kernel);
+  if (failed(plan))
+    return failure();
+  return sm80::emitKernel(kernel, *plan, sm80::getAmpere());
 }
 
 namespace {
@@ -24,17 +31,11 @@ struct LowerToSm80 : sm80::impl::LowerToSm80Base<LowerToSm80> {
   }
 
   void runOnOperation() override {
-    auto kernels = llvm::to_vector(getOperation().getOps<attn::KernelOp>());
-    for (attn::KernelOp kernel : kernels) {
-      if (!sm80::isForSm80(kernel))
-        continue;
-      FailureOr<sm80::Plan> plan = sm80::Plan::get(kernel);
-      if (failed(plan) ||
-          failed(sm80::emitKernel(kernel, *plan, sm80::getAmpere())))
-        return signalPassFailure();
-      kernel.erase();
-      ++numKernels;
-    }
+    FailureOr<unsigned> count =
+        lowering::lowerKernels(getOperation(), isOurs, emit);
+    if (failed(count))
+      return signalPassFailure();
+    numKernels += *count;
   }
 };
 } // namespace

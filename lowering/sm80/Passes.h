@@ -10,9 +10,6 @@ namespace qm::sm80 {
 #define GEN_PASS_DECL
 #include "lowering/sm80/Passes.h.inc"
 
-/// Whether the kernel's schedule names a GPU of this lowering.
-bool isForSm80(attn::KernelOp kernel);
-
 #define GEN_PASS_REGISTRATION
 #include "lowering/sm80/Passes.h.inc"
 } // namespace qm::sm80

@@ -1,5 +1,5 @@
 // qm-lower-to-sm90: scheduled kernels become functions in the NVVM dialect.
-#include "lowering/common/KernelTarget.h"
+#include "lowering/common/LowerKernels.h"
 #include "lowering/nvvm/NVVMEmit.h"
 #include "lowering/sm90/KernelEmitter.h"
 #include "lowering/sm90/Passes.h"
@@ -17,10 +17,8 @@ namespace qm::sm90 {
 using namespace mlir;
 using namespace qm;
 
-bool sm90::isForSm90(attn::KernelOp kernel) {
-  const lowering::TargetInfo *target = lowering::getTarget(kernel);
-  return target && target->kind == lowering::TargetKind::Nvidia &&
-         target->sm == 90;
+static bool isOurs(const lowering::TargetInfo &target) {
+  return target.kind == lowering::TargetKind::Nvidia && target.sm == 90;
 }
 
 namespace {
@@ -32,15 +30,11 @@ struct LowerToSm90 : sm90::impl::LowerToSm90Base<LowerToSm90> {
   }
 
   void runOnOperation() override {
-    auto kernels = llvm::to_vector(getOperation().getOps<attn::KernelOp>());
-    for (attn::KernelOp kernel : kernels) {
-      if (!sm90::isForSm90(kernel))
-        continue;
-      if (failed(sm90::emitKernel(kernel)))
-        return signalPassFailure();
-      kernel.erase();
-      ++numKernels;
-    }
+    FailureOr<unsigned> count =
+        lowering::lowerKernels(getOperation(), isOurs, sm90::emitKernel);
+    if (failed(count))
+      return signalPassFailure();
+    numKernels += *count;
   }
 };
 } // namespace
