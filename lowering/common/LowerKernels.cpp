@@ -2,6 +2,8 @@
 #include "lowering/common/LowerKernels.h"
 #include "lowering/common/KernelTarget.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 using namespace mlir;
 using namespace qm;
 

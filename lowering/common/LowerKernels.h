@@ -5,6 +5,8 @@
 #include "dialect/AttnOps.h"
 #include "lowering/common/TargetInfo.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 namespace qm::lowering {
 
 /// Emits a function for every kernel whose target `isOurs` accepts, and erases
