@@ -143,6 +143,7 @@ sanitizers() {
   program=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)
   [ -n "$program" ] || { row "compute-sanitizer" 0 0 1 "$start" "not found"; return; }
   for target in "${targets[@]}"; do
+    [ -d "$kit/contract/$target" ] || continue
     for tool in memcheck racecheck synccheck; do
       for case in "${small[@]}"; do
         # Under a diagonal, warps that see nothing of a block wait for the others at another bar.sync of the same barrier. PTX
@@ -158,6 +159,7 @@ sanitizers() {
   done | run_all "$out"
   cat "$out"/* >"$logs/sanitizer.log"
   for target in "${targets[@]}"; do
+    [ -d "$kit/contract/$target" ] || { row "compute-sanitizer, $target" 0 0 1 "$start" "not in the kit"; continue; }
     for tool in memcheck racecheck synccheck; do
       files=("$out/$target-$tool"-*)
       clean=$(grep -lx 'status 0' "${files[@]}" | wc -l)
