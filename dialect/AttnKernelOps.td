@@ -36,7 +36,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
     ::mlir::BlockArgument getO() { return getArguments()[getNumInputs()]; }
     /// The lse output, or null.
     ::mlir::Value getLse() {
-      return getNumOutputs() > 1 + getRowMax()
+      return getNumOutputs() > (getRowMax() ? 2u : 1u)
                  ? ::mlir::Value(getArguments()[getNumInputs() + 1]) : nullptr;
     }
     /// The row maximum output, or null.

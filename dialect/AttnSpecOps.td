@@ -71,7 +71,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [Pure,
     float getScaleOrDefault();
     /// The statistics by name, or null.
     ::mlir::Value getLse() {
-      return getStatistics().size() > getRowMax() ? getStatistics().front() : nullptr;
+      return getStatistics().size() > (getRowMax() ? 1u : 0u) ? getStatistics().front() : nullptr;
     }
     ::mlir::Value getMax() {
       return getRowMax() ? getStatistics().back() : nullptr;
