@@ -101,7 +101,7 @@ static Schedule fitTiles(attn::KernelOp kernel, Schedule schedule,
     schedule.queryBuffers = buffers;
     for (int64_t keys = 128; keys >= narrowest; keys -= 16) {
       schedule.tileN = keys;
-      if (estimateFootprint(kernel, schedule, target).ctas)
+      if (estimateHopperFootprint(kernel, schedule, target).ctas)
         return schedule;
     }
   }

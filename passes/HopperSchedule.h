@@ -2,7 +2,7 @@
 // head dims.
 #pragma once
 
-#include "passes/ScheduleModel.h"
+#include "passes/Schedule.h"
 
 #include <optional>
 

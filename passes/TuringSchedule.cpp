@@ -46,12 +46,12 @@ static Schedule divide(int64_t rowWarps, int64_t rows, int64_t keyWarps,
 Schedule qm::passes::proposeTuring(attn::KernelOp kernel,
                                    const TargetInfo &target) {
   Schedule narrow = divide(4, 32, 1, 64);
-  if (estimateFootprint(kernel, narrow, target).ctas >= 2)
+  if (estimateTuringFootprint(kernel, narrow, target).ctas >= 2)
     return narrow;
   Schedule schedule;
   for (auto [rows, keys] : {std::pair{32, 32}, {32, 16}, {16, 16}}) {
     schedule = divide(4, rows, 2, keys);
-    if (estimateFootprint(kernel, schedule, target).ctas)
+    if (estimateTuringFootprint(kernel, schedule, target).ctas)
       break;
   }
   return schedule;

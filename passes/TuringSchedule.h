@@ -2,7 +2,7 @@
 // rows and keys.
 #pragma once
 
-#include "passes/ScheduleModel.h"
+#include "passes/Schedule.h"
 
 namespace qm::passes {
 
