@@ -10,15 +10,10 @@ Canvases, kernels and tiles are (rows, columns) or (frames, rows, columns), of i
 from .catalogue import at_least, constant_of, minus, quotient, require, times
 from .functions import clamp
 from .graph import integer
+from .mask import library_mask
 from .values import Index
 
 __all__ = ["morton_natten_2d", "natten_2d", "sta_2d", "sta_3d", "svg_spatial", "svg_temporal", "tiled_natten_2d"]
-
-
-def _library_mask(function):
-    from .masks import library_mask  # that module ends by importing this one
-
-    return library_mask(function)
 
 
 class _Axis:
@@ -81,7 +76,7 @@ def natten_2d(canvas, kernel):
         rows, columns = _neighbourhood(height, width, kernel, "natten_2d")
         return rows.sees(i // width, j // width) & columns.sees(i % width, j % width)
 
-    return _library_mask(function)
+    return library_mask(function)
 
 
 def tiled_natten_2d(canvas, kernel, tile):
@@ -107,7 +102,7 @@ def tiled_natten_2d(canvas, kernel, tile):
         near = (tile_row >= first // tile_rows) & (tile_row <= last // tile_rows)
         return near & rows.sees(row(i), row(j)) & columns.sees(column(i), column(j))
 
-    return _library_mask(function)
+    return library_mask(function)
 
 
 def _even_bits(x):
@@ -132,7 +127,7 @@ def morton_natten_2d(side, kernel):
         rows, columns = _neighbourhood(extent, extent, kernel, "morton_natten_2d")
         return rows.sees(_even_bits(i >> 1), _even_bits(j >> 1)) & columns.sees(_even_bits(i), _even_bits(j))
 
-    return _library_mask(function)
+    return library_mask(function)
 
 
 def _sliding_tiles(name, canvas, tile, kernel, text):
@@ -163,7 +158,7 @@ def _sliding_tiles(name, canvas, tile, kernel, text):
         pixels = times(frame_volume, frames)
         return (i >= pixels) | (j >= pixels) | near
 
-    return _library_mask(function)
+    return library_mask(function)
 
 
 def sta_2d(canvas, tile, kernel, text=False):
@@ -195,7 +190,7 @@ def svg_spatial(prompt, frame, width, first_frame=False):
         seen = begin + size if first_frame else begin
         return (j < seen) | (i < begin) | ((i - j < band) & (j - i < band))
 
-    return _library_mask(function)
+    return library_mask(function)
 
 
 def svg_temporal(prompt, frame, frames, width):
@@ -213,4 +208,4 @@ def svg_temporal(prompt, frame, frames, width):
         x, y = (i - begin) % size, (j - begin) % size
         return (j < begin) | (i < begin) | ((x - y < band) & (y - x < band))
 
-    return _library_mask(function)
+    return library_mask(function)

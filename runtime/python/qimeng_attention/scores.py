@@ -11,7 +11,8 @@ from .arguments import Buffer, as_buffer
 from .catalogue import BOTTOM_RIGHT, Alignment, at_least, extent, position, require
 from .errors import TraceError
 from .functions import clamp, cos, exp2, index_like, log, maximum, minimum, scalar_like, tanh, to_float, to_int, where
-from .masks import as_mask, causal
+from .mask import as_mask
+from .masks import causal
 from .places import at_place, beginning_of, here
 from .values import Float, as_float, is_bool, numeric
 

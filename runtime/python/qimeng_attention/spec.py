@@ -11,7 +11,7 @@ from .arguments import Buffer
 from .emit import LENGTHS, Emitter
 from .errors import SpecError, TraceError
 from .graph import F32, I32, INDEX, Node
-from .masks import as_mask
+from .mask import as_mask
 from .places import beginning_of, here
 from .scores import as_score
 from .tensors import device_of, parse_device
