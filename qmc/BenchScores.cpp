@@ -20,6 +20,8 @@ struct NamedScore {
 /// the distance, a load an element.
 const NamedScore scores[] = {
     {"softcap_30", [](Spec &spec) { spec.score(softcap(30)); }},
+    {"softcap_30_approx",
+     [](Spec &spec) { spec.score(softcap(30, Accuracy::Approximate)); }},
     {"alibi",
      [](Spec &spec) {
        spec.score(alibi(spec.buffer("slopes", f32, spec.heads())));

@@ -248,7 +248,7 @@ private:
     }
     case Node::Kind::Operation:
       return define(node, std::string(node.mnemonic) + " " + operandList(node) +
-                              " : " + operationType(node));
+                              node.flags + " : " + operationType(node));
     }
   }
 

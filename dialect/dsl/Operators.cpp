@@ -256,7 +256,12 @@ Float abs(RealArg x) { return Float(unary("math.absf", x)); }
 Float exp(FloatArg x) { return Float(unary("math.exp", x)); }
 Float exp2(FloatArg x) { return Float(unary("math.exp2", x)); }
 Float log(FloatArg x) { return Float(unary("math.log", x)); }
-Float tanh(FloatArg x) { return Float(unary("math.tanh", x)); }
+Float tanh(FloatArg x, Accuracy accuracy) {
+  Node *node = unary("math.tanh", x);
+  if (accuracy == Accuracy::Approximate)
+    node->flags = " fastmath<afn>";
+  return Float(node);
+}
 Float sqrt(FloatArg x) { return Float(unary("math.sqrt", x)); }
 Float rsqrt(FloatArg x) { return Float(unary("math.rsqrt", x)); }
 Float erf(FloatArg x) { return Float(unary("math.erf", x)); }

@@ -88,7 +88,7 @@ ScoreFunction alibiBidirectional(Over<Float, Head> slopes, Alignment alignment,
   });
 }
 
-ScoreFunction softcap(FloatArg limit, Where where) {
+ScoreFunction softcap(FloatArg limit, Accuracy accuracy, Where where) {
   return libraryScore(where, [=](Score s, Batch, Head, Query, Key) {
     bool known = limit.node->kind == Node::Kind::Real;
     double value = limit.node->real;
@@ -97,7 +97,7 @@ ScoreFunction softcap(FloatArg limit, Where where) {
         "softcap: the limit is " + std::to_string(value) +
             ", not a positive number",
         "write the largest score, such as 50 (Gemma 2) or 30 (Grok 1)");
-    return cap * tanh(s / cap);
+    return cap * tanh(s / cap, accuracy);
   });
 }
 

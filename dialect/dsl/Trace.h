@@ -52,6 +52,7 @@ struct Node {
   DType type; ///< Of the result; I1 is a condition here.
   Scope scope = Scope::Score;
   const char *mnemonic = nullptr; ///< As printed: "arith.cmpi sge,"
+  const char *flags = "";         ///< As printed behind the operands.
   long long integer = 0;
   double real = 0;
   std::vector<Node *> operands{};

@@ -75,7 +75,7 @@ class Region:
             name, type = self.emitter.value_name(node.value), self.emitter.argument_type(node.value)
             sorted_ = " sorted" if node.value.sorted else ""
             return self.define(node, f"attn.load {name}[{operands}]{sorted_} : {type}")
-        return self.define(node, f"{node.mnemonic} {operands} : {self.operation_type(node)}")
+        return self.define(node, f"{node.mnemonic} {operands}{node.flags} : {self.operation_type(node)}")
 
     def define(self, node, text):
         name = f"%{self.emitter.counter}"

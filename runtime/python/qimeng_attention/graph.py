@@ -15,12 +15,13 @@ INTEGER, REAL, BOOLEAN, EXTENT, INDEX, PARAMETER, LOAD, OPERATION = range(8)
 class Node:
     """`value` of the kinds: the number; the extent's name; (position of s, b, h, i, j; token of its function); the argument."""
 
-    __slots__ = ("kind", "type", "mnemonic", "value", "operands", "place")
+    __slots__ = ("kind", "type", "mnemonic", "flags", "value", "operands", "place")
 
-    def __init__(self, kind, type, value=None, operands=(), mnemonic=""):
+    def __init__(self, kind, type, value=None, operands=(), mnemonic="", flags=""):
         self.kind = kind
         self.type = type
         self.mnemonic = mnemonic
+        self.flags = flags
         self.value = value
         self.operands = operands
         self.place = here()
@@ -56,8 +57,9 @@ def extent(name):
     return Node(EXTENT, I32, name)
 
 
-def operation(mnemonic, type, *operands):
-    return Node(OPERATION, type, None, operands, mnemonic)
+def operation(mnemonic, type, *operands, flags=""):
+    """`flags` are printed behind the operands."""
+    return Node(OPERATION, type, None, operands, mnemonic, flags)
 
 
 def reachable(root):

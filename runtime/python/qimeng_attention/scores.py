@@ -101,8 +101,11 @@ def alibi_bidirectional(slopes, alignment=BOTTOM_RIGHT):
     return _library_score(lambda s, b, h, i, j: s - slopes[h] * abs(position(i, alignment) - j))
 
 
-def softcap(limit):
-    """Gemma 2 (50), Grok 1 (30): scores stay within -limit and limit. Gives: t = limit * tanh(s / limit)"""
+def softcap(limit, approximate=False):
+    """Gemma 2 (50), Grok 1 (30): scores stay within -limit and limit. Gives: t = limit * tanh(s / limit)
+
+    `approximate` errs by up to limit / 2048, which the rounding of probabilities to bf16 hides for scores below 8.
+    """
 
     def function(s, b, h, i, j):
         if isinstance(limit, numbers.Real):
@@ -112,7 +115,7 @@ def softcap(limit):
                 "write the largest score, such as 50 (Gemma 2) or 30 (Grok 1)",
             )
         cap = _weight(limit)
-        return cap * tanh(s / cap)
+        return cap * tanh(s / cap, approximate)
 
     return _library_score(function)
 

@@ -179,6 +179,8 @@ TEST(DslOperators, FloatFunctions) {
   EXPECT_EQ(operations(FLOAT(exp2(s))), Texts{"math.exp2 %s : f32"});
   EXPECT_EQ(operations(FLOAT(log(s))), Texts{"math.log %s : f32"});
   EXPECT_EQ(operations(FLOAT(tanh(s))), Texts{"math.tanh %s : f32"});
+  EXPECT_EQ(operations(FLOAT(tanh(s, Accuracy::Approximate))),
+            Texts{"math.tanh %s fastmath<afn> : f32"});
   EXPECT_EQ(operations(FLOAT(sqrt(s))), Texts{"math.sqrt %s : f32"});
   EXPECT_EQ(operations(FLOAT(rsqrt(s))), Texts{"math.rsqrt %s : f32"});
   EXPECT_EQ(operations(FLOAT(erf(s))), Texts{"math.erf %s : f32"});

@@ -133,6 +133,7 @@ def catalogue_scores():
         ("alibi_slopes", scores.alibi(slopes), causal),
         ("alibi_both_ways", scores.alibi_bidirectional(slopes), None),
         ("softcap_30", scores.softcap(30), None),
+        ("softcap_30_approximate", scores.softcap(30, approximate=True), None),
         ("temperature_heads", scores.temperature(declared(["heads"], "weights")), None),
         ("relative_position", scores.relative_position(0.1), None),
         ("relative_distance", scores.relative_distance(-0.1), None),

@@ -33,7 +33,7 @@ Float abs(detail::RealArg x);
 Float exp(detail::FloatArg x);
 Float exp2(detail::FloatArg x);
 Float log(detail::FloatArg x); ///< Natural logarithm.
-Float tanh(detail::FloatArg x);
+Float tanh(detail::FloatArg x, Accuracy accuracy = Accuracy::Exact);
 Float sigmoid(detail::FloatArg x); ///< 1 / (1 + e^-x)
 Float sqrt(detail::FloatArg x);
 Float rsqrt(detail::FloatArg x); ///< 1 / sqrt(x)

@@ -45,6 +45,11 @@ inline constexpr Type<DType::I64> i64{}; ///< A load keeps the low 32 bits.
 /// the last query sees the last key.
 enum Alignment { TopLeft, BottomRight };
 
+/// How exact a function is: as exact as f32 arithmetic allows, or as the GPU's
+/// own instruction (tanh: 2^-11 of its value), which is faster. CPU kernels are
+/// exact.
+enum class Accuracy { Exact, Approximate };
+
 /// An extent known only when the kernel is launched.
 struct Dynamic {};
 inline constexpr Dynamic dynamic{};

@@ -103,6 +103,7 @@ std::vector<ScoreEntry> ScoreCaptures::entries() {
       QM_SCORE(alibiBidirectional(slopes, TopLeft),
                s - slope(h) * std::abs(i - j)),
       QM_SCORE(softcap(30), 30 * std::tanh(s / 30)),
+      QM_SCORE(softcap(30, Accuracy::Approximate), 30 * std::tanh(s / 30)),
       QM_SCORE(softcap(weight), .75 * std::tanh(s / .75)),
       QM_SCORE(temperature(weight), .75 * s),
       QM_SCORE(temperature(slopes), slope(h) * s),

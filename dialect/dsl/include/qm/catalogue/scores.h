@@ -29,8 +29,12 @@ ScoreFunction alibiBidirectional(detail::Over<Float, Head> slopes,
                                  Where where = Where::current());
 
 /// Gemma 2 (50), Grok 1 (30): scores stay within -limit and limit; limit > 0.
+/// `Approximate` errs by up to limit / 2048, which the rounding of
+/// probabilities to bf16 hides for scores below 8.
 /// Gives: t = limit * tanh(s / limit)
-ScoreFunction softcap(detail::FloatArg limit, Where where = Where::current());
+ScoreFunction softcap(detail::FloatArg limit,
+                      Accuracy accuracy = Accuracy::Exact,
+                      Where where = Where::current());
 
 /// Gives: t = weight * s
 ScoreFunction temperature(detail::FloatArg weight,

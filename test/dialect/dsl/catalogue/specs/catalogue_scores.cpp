@@ -30,6 +30,11 @@ QM_ATTENTION(softcap_30) {
   spec.score(softcap(30));
 }
 
+QM_ATTENTION(softcap_30_approximate) {
+  shape(spec);
+  spec.score(softcap(30, Accuracy::Approximate));
+}
+
 QM_ATTENTION(temperature_heads) {
   shape(spec);
   auto weights = spec.buffer("weights", f32, spec.heads());
