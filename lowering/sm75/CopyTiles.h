@@ -61,6 +61,9 @@ public:
   void waitForFirst() override {} // `start` ends with a barrier
   Visible acquire(unsigned index, sm80::Int firstKey,
                   sm80::Int nextFirstKey) override;
+  sm80::SharedPlace nextKeys() const override {
+    return {state.plan.slotOffset(0), {}};
+  }
   /// The barrier after the last product stands for the end of the loop.
   void finish() override {}
 

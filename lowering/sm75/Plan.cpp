@@ -153,12 +153,14 @@ FailureOr<Plan> qm::sm75::getPlan(attn::KernelOp kernel) {
       failed(checkHeadDim(kernel, "value", plan.valueDim)) ||
       failed(readSchedule(kernel, plan)) || failed(checkFit(kernel, plan)))
     return failure();
-  // With Q in registers there is room for more fragments in flight, spread by
-  // fences: left alone, ptxas reads ahead until it spills (README.md).
+  plan.fragmentsAhead = 3;
   if (plan.arrayRegisters(/*withQuery=*/true) <= residentQueryLimit) {
+    // The reads are spread by fences: left alone, ptxas reads ahead until it
+    // spills (README.md).
     plan.residentQuerySteps = plan.columnSteps();
-    plan.fragmentsAhead = 3;
     plan.groupsToFence = 2;
+  } else {
+    plan.readsKeysEarly = true;
   }
   return plan;
 }

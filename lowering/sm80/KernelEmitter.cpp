@@ -296,6 +296,12 @@ LogicalResult KernelEmitter::emit(attn::AccumulateOp op) {
   }
   TileSupply::Visible visible =
       supply->acquire(1, block.firstKey, nextBlock.firstKey);
+  if (plan.readsKeysEarly)
+    visible.hook = [this, copies = visible.hook](unsigned group) {
+      copies(group);
+      if (group + 1 == plan.groupsOf(1))
+        readNextKeys();
+    };
   Accumulator result = *accumulator;
   // Probabilities that stay f32 are divided into operands here.
   std::optional<Packed> split;

@@ -71,6 +71,7 @@ private:
   mlir::LogicalResult emitStep(attn::KeyBlocksOp loop, KeyBlockList &blocks);
   mlir::LogicalResult emitRun(attn::KeyBlocksOp loop, KeyBlockList &blocks);
   mlir::LogicalResult emitRing(attn::KeyBlocksOp loop);
+  void readNextKeys();
   // In PingPongLoop.cpp.
   mlir::LogicalResult emitPingPong(attn::KeyBlocksOp loop);
   mlir::LogicalResult emitPending(attn::AccumulateOp accumulate,

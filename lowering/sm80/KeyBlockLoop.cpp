@@ -109,13 +109,16 @@ LogicalResult KernelEmitter::prepareLoop(attn::KeyBlocksOp loop) {
 }
 
 /// What travels round a loop: the block to do next, the position in the list,
-/// the supply's state, put-off probabilities, tiles.
+/// the supply's state, put-off probabilities, key fragments read early, tiles.
 SmallVector<Value> KernelEmitter::gather(attn::KeyBlocksOp loop) {
   SmallVector<Value> values{block.firstKey, block.full};
   llvm::append_range(values, position);
   llvm::append_range(values, supply->carried());
   if (pending)
     llvm::append_range(values, pending->words);
+  if (firstFragments)
+    for (nvvm::Values *fragment : firstFragments->all())
+      llvm::append_range(values, *fragment);
   llvm::append_range(values,
                      flatten(loop.getBody().getArguments().drop_front()));
   return values;
@@ -133,6 +136,9 @@ void KernelEmitter::scatter(attn::KeyBlocksOp loop, ValueRange values) {
   supply->setCarried(take(supply->carried().size()));
   if (pending)
     llvm::copy(take(pending->words.size()), pending->words.begin());
+  if (firstFragments)
+    for (nvvm::Values *fragment : firstFragments->all())
+      llvm::copy(take(fragment->size()), fragment->begin());
   ValueRange carriedTiles = loop.getBody().getArguments().drop_front();
   unflatten(carriedTiles, carriedTiles, values);
 }
@@ -217,11 +223,19 @@ LogicalResult KernelEmitter::emitStep(attn::KeyBlocksOp loop,
       for (unsigned group = 0; group < plan.groupsOf(index); ++group)
         tile.hook(group);
     }
+    if (plan.readsKeysEarly)
+      readNextKeys();
   };
   if (failed(seen ? emitWhere(loop, seen, body, skip) : body()))
     return failure();
   block = next;
   return success();
+}
+
+/// What the next product with a key tile begins with, while the one before it
+/// ends.
+void KernelEmitter::readNextKeys() {
+  firstFragments = readFirstFragments(state, *query, supply->nextKeys());
 }
 
 LogicalResult KernelEmitter::emitRing(attn::KeyBlocksOp loop) {
@@ -242,6 +256,8 @@ LogicalResult KernelEmitter::emitRing(attn::KeyBlocksOp loop) {
       return {};
     });
   }
+  if (plan.readsKeysEarly)
+    readNextKeys();
   auto exists = [&]() { return blockExists(); };
   auto step = [&]() { return emitStep(loop, blocks); };
   if (plan.oneLoop || !blocks.hasFullBlocks())

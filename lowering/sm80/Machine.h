@@ -51,6 +51,12 @@ public:
     std::function<void(unsigned group)> hook;
   };
   virtual Visible acquire(unsigned index, Int firstKey, Int nextFirstKey) = 0;
+  /// Where the first key tile lies, and that of the block after this one, which
+  /// can be read behind the hook of the value tile's last group. Asked for
+  /// where Plan::readsKeysEarly.
+  virtual SharedPlace nextKeys() const {
+    llvm_unreachable("a ring's next tile is there behind its barrier only");
+  }
 
   /// After the loop: every copy has landed and every warp is done with the
   /// query tile.

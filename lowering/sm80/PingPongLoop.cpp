@@ -57,7 +57,7 @@ TileSupply::Visible KernelEmitter::acquirePendingValues() {
     if (group == at)
       firstFragments = readFirstFragments(
           state, *query,
-          supply->acquire(0, block.firstKey, nextBlock.firstKey));
+          supply->acquire(0, block.firstKey, nextBlock.firstKey).place);
   };
   return values;
 }

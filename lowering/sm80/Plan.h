@@ -46,8 +46,8 @@ struct Plan {
   /// memory across: left alone, it gathers reads in bursts, for which the
   /// products then wait. 0: none.
   unsigned groupsToFence = 0;
-  /// Ping-pong: the first key fragments of a block are read while the product
-  /// before them ends.
+  /// The first key fragments of a block are read while the product before them
+  /// ends: in ping-pong, or if their tile is there already.
   bool readsKeysEarly = false;
 
   int64_t threads() const { return 32 * warps * keyWarps; }

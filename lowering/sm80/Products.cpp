@@ -115,12 +115,19 @@ static FirstFragments readFirst(KernelState &state, QueryFragments &query,
   return first;
 }
 
+SmallVector<nvvm::Values *> FirstFragments::all() {
+  SmallVector<nvvm::Values *> fragments;
+  for (SmallVector<nvvm::Values> *list : {&query, &keys})
+    for (nvvm::Values &fragment : *list)
+      fragments.push_back(&fragment);
+  return fragments;
+}
+
 FirstFragments qm::sm80::readFirstFragments(KernelState &state,
                                             QueryFragments &query,
-                                            const TileSupply::Visible &keys) {
+                                            const SharedPlace &keys) {
   query.startBlock();
-  FirstFragments first =
-      readFirst(state, query, makeKeyReader(state, keys.place));
+  FirstFragments first = readFirst(state, query, makeKeyReader(state, keys));
   // A fence for ptxas, which else delays the reads until their use.
   nvvm::warpBarrier(state.b);
   return first;

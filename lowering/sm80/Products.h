@@ -29,10 +29,12 @@ private:
 /// The fragments that a product with a key tile begins with.
 struct FirstFragments {
   llvm::SmallVector<nvvm::Values> keys, query;
+
+  llvm::SmallVector<nvvm::Values *> all();
 };
 /// Reads them before the product, while another one ends.
 FirstFragments readFirstFragments(KernelState &state, QueryFragments &query,
-                                  const TileSupply::Visible &keys);
+                                  const SharedPlace &keys);
 
 /// `first`: those of the tile; none: they are not read yet.
 Accumulator emitScores(KernelState &state, QueryFragments &query,

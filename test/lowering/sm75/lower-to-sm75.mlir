@@ -61,8 +61,19 @@ attn.kernel @single(%q: tensor<?x1x?x64xf16>, %k: tensor<?x1x?x64xf16>, %v: tens
 // CHECK-LABEL: llvm.func @split
 // CHECK-SAME:  attn.shared_bytes = 65536
 // CHECK-SAME:  nvvm.reqntid = array<i32: 256, 1, 1>
+// The first fragments of a block are read before the loop, and behind the last barrier of the block before it.
+// CHECK:       nvvm.barrier
+// CHECK:       ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4+0];
+// CHECK:       ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4+32768];
+// CHECK:       nvvm.bar.warp.sync
 // CHECK:       scf.while
-// CHECK:       scf.yield
+// CHECK:       nvvm.barrier
+// CHECK-COUNT-16: ldmatrix.sync.aligned.m8n8.x4.trans
+// CHECK:       nvvm.barrier
+// CHECK:       ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4+0];
+// CHECK:       ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4+32768];
+// CHECK:       nvvm.bar.warp.sync
+// CHECK-NEXT:  scf.yield
 // Each warp sends its partner the row tile that the partner keeps: statistics and 8 of 16 column groups, then the rest. All
 // eight warps store rows.
 // CHECK:       nvvm.barrier
