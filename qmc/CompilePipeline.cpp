@@ -1,5 +1,6 @@
 //===- CompilePipeline.cpp - from specs to code ---------------------------===//
 #include "qmc/CompilePipeline.h"
+#include "qmc/Artifact.h"
 #include "qmc/Console.h"
 #include "qmc/NearestName.h"
 #include "qmc/OutputFiles.h"
@@ -15,6 +16,7 @@
 #include "lowering/sm90/Pipeline.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/SmallString.h"
@@ -142,13 +144,18 @@ FailureOr<GpuCode> CompilePipeline::lowerToGpu(ModuleOp scheduled,
                        ? scheduled.getLoc()
                        : scheduled.getBody()->front().getLoc();
   PassManager manager(&session.context);
+  // Once behind all passes: after each of them it would be a tenth of the
+  // lowering's time.
+  manager.enableVerifier(false);
   if (target.sm == 75)
     sm75::buildSm75Pipeline(manager);
   else if (target.sm == 90)
     sm90::buildSm90Pipeline(manager);
   else
     sm80::buildSm80Pipeline(manager);
-  if (failed(runPasses(manager, scheduled, ("lower to " + target.name).str())))
+  std::string phase = ("lower to " + target.name).str();
+  if (failed(runPasses(manager, scheduled, phase)) ||
+      failed(session.timer.measure(phase, [&] { return verify(scheduled); })))
     return failure();
   for (KernelInfo &kernel : code.kernels)
     if (auto function = scheduled.lookupSymbol<LLVM::LLVMFuncOp>(kernel.name))
@@ -158,7 +165,9 @@ FailureOr<GpuCode> CompilePipeline::lowerToGpu(ModuleOp scheduled,
 
   ptx::PtxOptions ptxOptions;
   ptxOptions.target = target.name.str();
-  ptxOptions.llvmIr = &code.llvmIr;
+  if (options.saveTemps ||
+      llvm::is_contained(options.emit, getEmitName(Emit::Llvm)))
+    ptxOptions.llvmIr = &code.llvmIr;
   FailureOr<std::string> text = session.timer.measure(
       "PTX", [&] { return ptx::emitPtx(scheduled, ptxOptions); });
   if (failed(text))
