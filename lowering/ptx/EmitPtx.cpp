@@ -98,12 +98,12 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::ReassociatePass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
   llvm::ModulePassManager manager;
   manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
