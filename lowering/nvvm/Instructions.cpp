@@ -115,6 +115,10 @@ void nvvm::namedBarrierArriveIf(LocBuilder &b, Value predicate, unsigned number,
       .emit();
 }
 
+void nvvm::exitIf(LocBuilder &b, Value predicate) {
+  PtxAsm(b, "@$0 exit;").in(predicate).memory().emit();
+}
+
 void nvvm::storeShared64(LocBuilder &b, Value shared, int64_t offset,
                          Value value) {
   PtxAsm(b, llvm::formatv("st.shared.b64 [$0+{0}], $1;", offset))
@@ -140,6 +144,16 @@ void nvvm::storeShared32(LocBuilder &b, Value shared, int64_t offset,
       .in(value)
       .memory()
       .emit();
+}
+
+void nvvm::storeShared128(LocBuilder &b, Value predicate, Value shared,
+                          int64_t offset, ValueRange words) {
+  PtxAsm ptx(b, llvm::formatv("{0}st.shared.v4.b32 [$0+{1}], {{$1,$2,$3,$4};",
+                              predicate ? "@$5 " : "", offset));
+  ptx.in(shared).in(words);
+  if (predicate)
+    ptx.in(predicate);
+  ptx.memory().emit();
 }
 
 Values nvvm::loadShared128(LocBuilder &b, Value shared, int64_t offset) {

@@ -64,6 +64,9 @@ void storeShared64(LocBuilder &b, mlir::Value shared, int64_t offset,
 mlir::Value loadShared64(LocBuilder &b, mlir::Value shared, int64_t offset);
 void storeShared32(LocBuilder &b, mlir::Value shared, int64_t offset,
                    mlir::Value value);
+/// 16 bytes from four registers (i32 or f32), if `predicate`; null: always.
+void storeShared128(LocBuilder &b, mlir::Value predicate, mlir::Value shared,
+                    int64_t offset, mlir::ValueRange words);
 Values loadShared128(LocBuilder &b, mlir::Value shared, int64_t offset);
 /// f32 at `(base ^ swizzle) + offset`, formed as in ldmatrixX4.
 mlir::Value loadSharedF32(LocBuilder &b, mlir::Value base, unsigned swizzle,
@@ -107,6 +110,8 @@ enum class Special { ThreadX, BlockX };
 /// Reads a special register (i32). `again`: a read that is not merged with an
 /// earlier one, so that what is derived from it need not live in between.
 mlir::Value readSpecial(LocBuilder &b, Special special, bool again = false);
+/// Ends the threads where `predicate` holds: all of a warp or none.
+void exitIf(LocBuilder &b, mlir::Value predicate);
 /// bar.sync 0: all threads of the CTA.
 void barrier(LocBuilder &b);
 /// bar.sync on named barrier `ifTrue` or `ifFalse`, as `choice` (i1, uniform in

@@ -26,16 +26,6 @@ Values nvvm::loadGlobal128(LocBuilder &b, Value predicate, Value global,
   return ptx.ordered().emit();
 }
 
-void nvvm::storeShared128(LocBuilder &b, Value predicate, Value shared,
-                          int64_t offset, ValueRange words) {
-  PtxAsm ptx(b, llvm::formatv("{0}st.shared.v4.b32 [$0+{1}], {{$1,$2,$3,$4};",
-                              predicate ? "@$5 " : "", offset));
-  ptx.in(shared).in(words);
-  if (predicate)
-    ptx.in(predicate);
-  ptx.memory().emit();
-}
-
 Values nvvm::loadShared4xF32(LocBuilder &b, Value shared, int64_t offset) {
   return PtxAsm(b, llvm::formatv("ld.shared.v4.f32 {{$0,$1,$2,$3}, [$4+{0}];",
                                  offset))
@@ -65,8 +55,4 @@ Value nvvm::selectInOrder(LocBuilder &b, Value condition, Value ifTrue,
       .memory()
       .emit()
       .front();
-}
-
-void nvvm::exitIf(LocBuilder &b, Value predicate) {
-  PtxAsm(b, "@$0 exit;").in(predicate).memory().emit();
 }

@@ -10,9 +10,6 @@ namespace qm::nvvm {
 /// and nothing is read, where `predicate` does not hold; null: it does.
 Values loadGlobal128(LocBuilder &b, mlir::Value predicate, mlir::Value global,
                      int64_t offset);
-/// 16 bytes from four registers (i32 or f32), if `predicate`; null: always.
-void storeShared128(LocBuilder &b, mlir::Value predicate, mlir::Value shared,
-                    int64_t offset, mlir::ValueRange words);
 /// Four f32.
 Values loadShared4xF32(LocBuilder &b, mlir::Value shared, int64_t offset);
 /// Two f32 rounded to f16 in one i32, `low` in the low half; packPair needs
@@ -22,7 +19,5 @@ mlir::Value packHalves(LocBuilder &b, mlir::Value low, mlir::Value high);
 /// would need a register beside both.
 mlir::Value selectInOrder(LocBuilder &b, mlir::Value condition,
                           mlir::Value ifTrue, mlir::Value ifFalse);
-/// Ends the threads where `predicate` holds: all of a warp or none.
-void exitIf(LocBuilder &b, mlir::Value predicate);
 
 } // namespace qm::nvvm

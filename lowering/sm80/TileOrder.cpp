@@ -3,7 +3,6 @@
 
 #include "lowering/gpu/Sequences.h"
 #include "lowering/gpu/TileSections.h"
-#include "lowering/nvvm/Turing.h"
 
 using namespace mlir;
 using namespace qm;

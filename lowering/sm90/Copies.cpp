@@ -1,8 +1,6 @@
 // Tensor copies of tiles.
 #include "lowering/sm90/Copies.h"
 
-#include "lowering/nvvm/Turing.h"
-
 using namespace mlir;
 using namespace qm;
 using namespace qm::sm90;

@@ -38,6 +38,9 @@ static const char *golden[] = {
     "vote.sync.ballot.b32",
     "st.shared.b32 [",
     "st.shared.b64 [",
+    "st.shared.v4.b32 [",
+    "+1024], {",
+    " exit;",
     "ld.shared.b64 ",
     "ld.shared.v4.b32 {",
     ", 32; ld.shared.f32 ",
@@ -128,7 +131,10 @@ TEST(NVVMEmit, EveryInstruction) {
   nvvm::storeShared32(b, shared, 4, a.front());
   nvvm::storeShared64(b, shared, 8, slot);
   keep(nvvm::loadShared64(b, shared, 8));
+  nvvm::storeShared128(b, {}, shared, 1024, a);
+  nvvm::storeShared128(b, predicate, shared, 16, a);
   keep(nvvm::loadShared128(b, shared, 16));
+  nvvm::exitIf(b, predicate);
   keep(nvvm::opaqueAdd(b, slot, slot));
   keep(nvvm::opaqueMulAdd(b, slot, 32, slot));
   LLVM::ReturnOp::create(b, ValueRange());
