@@ -8,6 +8,7 @@
 #include "qmc/OutputFiles.h"
 #include "qmc/ScheduleReasons.h"
 #include "qmc/SpecFunctions.h"
+#include "qmc/library/CallKinds.h"
 
 #include "dialect/AttnOps.h"
 #include "lowering/ptx/Ptxas.h"
@@ -99,6 +100,8 @@ LogicalResult Explainer::explainKernel(func::FuncOp spec, attn::KernelOp kernel,
   report.headDim = passes::getHeadDim(kernel);
   report.valueDim = passes::getValueHeadDim(kernel);
   report.reasons = explainSchedule(kernel, target, options.overrides);
+  if (!choosesSchedules(options))
+    report.lengthVariants = passes::getLengthVariants(kernel, target);
   setStatus("evaluates the mask at all pairs, " +
             llvm::Twine(report.extents.query) + " x " +
             llvm::Twine(report.extents.key));

@@ -91,6 +91,25 @@ double Explanation::pairs() const {
   return double(extents.batch) * extents.heads * extents.query * extents.key;
 }
 
+const passes::LengthVariant *Explanation::variantForCall() const {
+  for (const passes::LengthVariant &variant : lengthVariants)
+    if (extents.query >= variant.leastQueries &&
+        extents.key >= variant.leastKeys)
+      return &variant;
+  return nullptr;
+}
+
+/// "schedule.tile_m=192" as "tile_m 192".
+static std::string listSettings(const passes::ScheduleOverrides &settings) {
+  return join(map_range(settings,
+                        [](StringRef setting) {
+                          setting.consume_front("schedule.");
+                          auto [field, value] = setting.split('=');
+                          return (field + " " + value).str();
+                        }),
+              ", ");
+}
+
 /// The most cells a side of a picture of characters.
 static constexpr int64_t textCells = 64;
 
@@ -109,6 +128,17 @@ void Explanation::print(raw_ostream &os) const {
   line("schedule", listFields(kernel.schedule));
   for (const std::string &reason : reasons)
     line("", reason);
+  for (const passes::LengthVariant &variant : lengthVariants)
+    line("library", "has " + kernel.name + "_" + variant.name +
+                        " as well, for calls of at least " +
+                        number(variant.leastQueries) + " query rows and " +
+                        number(variant.leastKeys) +
+                        " keys: " + listSettings(variant.settings));
+  if (const passes::LengthVariant *variant = variantForCall())
+    line("", "this call takes " + kernel.name + "_" + variant->name +
+                 "; what follows is of the kernel for every call");
+  else if (!lengthVariants.empty())
+    line("", "this call takes the kernel for every call");
   if (measured)
     line("resources", describe(*measured, "ptxas"));
   else if (planned)
@@ -183,6 +213,15 @@ json::Object Explanation::toJson() const {
                                 {"peak_bytes", work.peakBytes},
                                 {"seconds", work.rooflineSeconds()},
                                 {"assumes", peakNote}}}};
+  json::Array variants;
+  for (const passes::LengthVariant &variant : lengthVariants)
+    variants.push_back(
+        json::Object{{"kernel", kernel.name + "_" + variant.name},
+                     {"least_queries", variant.leastQueries},
+                     {"least_keys", variant.leastKeys},
+                     {"settings", json::Array(variant.settings)},
+                     {"takes_this_call", &variant == variantForCall()}});
+  report["library_variants"] = std::move(variants);
   if (planned)
     report["planned"] = ::toJson(*planned);
   if (measured)

@@ -5,6 +5,7 @@
 #include "lowering/common/TargetInfo.h"
 #include "lowering/ptx/PtxasReport.h"
 #include "lowering/reference/Reference.h"
+#include "passes/LengthVariants.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -46,7 +47,9 @@ struct Explanation {
   reference::MaskCounts counts; ///< in blocks of the schedule's tile
   /// The same for head 0 of the first sequence; none without a mask.
   std::optional<reference::BlockMap> map;
-  std::vector<std::string> reasons;           ///< of the schedule, one a line
+  std::vector<std::string> reasons; ///< of the schedule, one a line
+  /// Kernels for long calls that a library has beside this one.
+  std::vector<passes::LengthVariant> lengthVariants;
   std::optional<Occupancy> planned, measured; ///< GPUs only
   std::optional<ptx::KernelResources> resources;
   Work work;
@@ -54,6 +57,8 @@ struct Explanation {
 
   /// All pairs, and how many of them are kept.
   double pairs() const;
+  /// Of these the one that a library takes for this call; null: this kernel.
+  const passes::LengthVariant *variantForCall() const;
   double density() const { return pairs() ? counts.keptPairs / pairs() : 0; }
   void print(llvm::raw_ostream &os) const;
   llvm::json::Object toJson() const;

@@ -100,14 +100,17 @@ std::vector<CallKind> kindsByLength(ModuleOp spec, const TargetInfo &target) {
 
 } // namespace
 
+bool qm::driver::choosesSchedules(const Options &options) {
+  return !options.variants.empty() || !options.schedules.empty() ||
+         llvm::any_of(options.overrides, [](StringRef text) {
+           return text.contains("schedule.");
+         });
+}
+
 FailureOr<CallKinds> CallKinds::parse(const Options &options,
                                       ArrayRef<const TargetInfo *> targets) {
   CallKinds kinds;
-  bool choosesSchedules =
-      !options.variants.empty() || !options.schedules.empty() ||
-      llvm::any_of(options.overrides,
-                   [](StringRef text) { return text.contains("schedule."); });
-  if (!choosesSchedules)
+  if (!choosesSchedules(options))
     llvm::copy_if(targets, std::back_inserter(kinds.chosenByLength),
                   [](const TargetInfo *target) {
                     return passes::mayHaveLengthVariants(*target);

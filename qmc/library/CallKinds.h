@@ -25,6 +25,9 @@ struct CallKind {
   std::vector<std::string> settings;
 };
 
+/// Whether schedules or kinds of call are the user's: none are added by length.
+bool choosesSchedules(const Options &options);
+
 class CallKinds {
 public:
   static mlir::FailureOr<CallKinds>
