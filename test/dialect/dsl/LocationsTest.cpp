@@ -93,9 +93,9 @@ TEST(DslLocations, LibraryMasksAreWhereTheyAreNamed) {
   Mask odd = custom([](Batch, Head, Query, Key j) {
     return j % 2 == 1; // @odd
   });
-  spec.mask(window && !padded || // @mask
-            prefix(4) ||         // @prefix
-            odd.shift(0, 1));    // @shift
+  spec.mask((window && !padded) || // @mask
+            prefix(4) ||           // @prefix
+            odd.shift(0, 1));      // @shift
   SpecText text(spec.mlir());
   EXPECT_EQ(linesOf(text.mask, "attn.extent"),
             (Lines{at("window"), at("window")}));
