@@ -154,7 +154,7 @@ mlir::FailureOr<HostTensor> qm::driver::readNpy(StringRef path) {
   HostTensor tensor(*dtype, extents, makeOrder(extents.size(), fortran));
   llvm::copy(data.take_front(tensor.bytes().size()).bytes(),
              tensor.bytes().begin());
-  return std::move(tensor);
+  return tensor;
 }
 
 std::string qm::driver::makeNpy(const TensorView &tensor) {

@@ -260,6 +260,7 @@ void qm::contract::expectSameBits(const Call &a, const Call &b) {
   };
   EXPECT_EQ(bits(a.o), bits(b.o));
   EXPECT_EQ(bits(a.lse), bits(b.lse));
-  if (a.rowMax.memory && b.rowMax.memory)
+  if (a.rowMax.memory && b.rowMax.memory) {
     EXPECT_EQ(bits(a.rowMax), bits(b.rowMax));
+  }
 }

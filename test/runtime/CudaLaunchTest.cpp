@@ -175,8 +175,9 @@ TEST_F(CudaLaunch, TheBestImageIsChosen) {
       int expected = device.device_id == 0 ? choice.onSm80 : choice.onSm90;
       int status = qm_kernel_select(kernel, device, &variant);
       EXPECT_EQ(status, expected < 0 ? QM_ERROR_NO_IMAGE_FOR_DEVICE : QM_OK);
-      if (expected >= 0)
+      if (expected >= 0) {
         EXPECT_EQ(variant, static_cast<size_t>(expected)) << choice.images[0];
+      }
     }
   }
 }

@@ -134,8 +134,9 @@ TEST_F(Embedded, ADamagedPackageIsRefusedOrRight) {
         ASSERT_TRUE(status == QM_OK || status == QM_ERROR_LIBRARY_FILE ||
                     status == QM_ERROR_IMAGE_REJECTED)
             << at << ": " << qm_last_error();
-        if (status == QM_OK && device.device_type == kDLCPU)
+        if (status == QM_OK && device.device_type == kDLCPU) {
           ASSERT_TRUE(arguments.outputsAreRight()) << at;
+        }
       }
       qm_embedded_close(&copy);
     }

@@ -106,12 +106,15 @@ protected:
       ASSERT_EQ(at(0) % shape.align, 0);
     }
     for (int64_t key = 0; key < keys; ++key) {
-      if (shape.kind == ColumnShape::Steps)
+      if (shape.kind == ColumnShape::Steps) {
         ASSERT_EQ(at(key), at(key / shape.size * shape.size));
-      if (shape.kind == ColumnShape::Periodic)
+      }
+      if (shape.kind == ColumnShape::Periodic) {
         ASSERT_EQ(at(key), at(key % shape.size));
-      if (shape.isLinear())
+      }
+      if (shape.isLinear()) {
         ASSERT_EQ(at(key), at(0) + shape.step * key);
+      }
     }
   }
 

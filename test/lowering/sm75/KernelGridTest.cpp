@@ -137,8 +137,9 @@ TEST_P(Sm75OperationTest, HasMachineCode) {
   auto kernel = compiler.compile(modifierSpec(GetParam()), shape);
   ASSERT_TRUE(succeeded(kernel));
   EXPECT_EQ(kernel->ptx.find("call.uni"), std::string::npos);
-  if (havePtxas())
+  if (havePtxas()) {
     EXPECT_TRUE(succeeded(compiler.assemble(*kernel, "sm_75")));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

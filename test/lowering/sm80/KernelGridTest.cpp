@@ -213,8 +213,9 @@ TEST_P(RegionOperationTest, HasMachineCode) {
   ASSERT_TRUE(succeeded(kernel));
   EXPECT_NE(kernel->ptx.find(".entry modifier"), std::string::npos);
   EXPECT_EQ(kernel->ptx.find("call.uni"), std::string::npos);
-  if (havePtxas())
+  if (havePtxas()) {
     EXPECT_TRUE(succeeded(compiler.assemble(*kernel, "sm_80")));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
