@@ -71,7 +71,8 @@ InstructionCounts qm::test::countMainLoopOf(StringRef disassembly) {
 }
 
 std::optional<InstructionCounts> qm::test::countMainLoop(StringRef cubin) {
-  StringRef besidePtxas = sys::path::parent_path(qm::ptx::findPtxas(""));
+  std::string ptxas = qm::ptx::findPtxas("");
+  StringRef besidePtxas = sys::path::parent_path(ptxas);
   auto program = sys::findProgramByName("cuobjdump");
   if (!program)
     program = sys::findProgramByName("cuobjdump", {besidePtxas});
