@@ -2,6 +2,8 @@
 // lowering/sm90/README.md.
 #include "passes/HopperSchedule.h"
 
+#include "lowering/common/ScorePrecision.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -68,18 +70,6 @@ static bool usesSpecialFunctions(attn::KeyBlocksOp loop) {
       .wasInterrupted();
 }
 
-/// Whether a score's tanh is one special function, which leaves the other units
-/// time for some exponentials (H200, three consumers: +1.6 % for 2 of 16).
-static bool approximatesTanh(attn::KeyBlocksOp loop) {
-  return loop.getBody()
-      .walk([](math::TanhOp tanh) {
-        return bitEnumContainsAny(tanh.getFastmath(), arith::FastMathFlags::afn)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Whether who looks tiles up reads elements of buffers in no order, many at a
 /// time: that takes registers.
 static bool readsExtrema(attn::KeyBlocksOp loop) {
@@ -114,7 +104,9 @@ Schedule qm::passes::proposeHopper(attn::KernelOp kernel,
   attn::KeyBlocksOp loop = kernel.getKeyBlocks();
   bool masked = !loop.getClassify().empty();
   bool modified = isModified(loop);
-  bool special = usesSpecialFunctions(loop);
+  // Where scores have to be exact a function's forms take the registers that
+  // two consumers have.
+  bool special = usesSpecialFunctions(loop) && lowering::roundsScores(kernel);
   bool three =
       !masked && (d <= 64 ? !modified || special : d <= 128 && special);
   Schedule schedule = withConsumers(three ? 3 : 2);
@@ -122,8 +114,6 @@ Schedule qm::passes::proposeHopper(attn::KernelOp kernel,
     schedule.producerRegisters = 40;
     schedule.consumerRegisters = 232;
   }
-  if (three && approximatesTanh(loop))
-    schedule.polyExp2 = 2;
   // Under a mask tiles differ in length.
   schedule.dynamicOrder = masked;
   return fitTiles(kernel, schedule, target);

@@ -3,6 +3,7 @@
 // within 4.
 #include "lowering/common/ExpandTrigonometry.h"
 #include "lowering/common/KernelTarget.h"
+#include "lowering/common/ScorePrecision.h"
 #include "lowering/gpu/ExpandTanh.h"
 #include "lowering/gpu/Floats.h"
 #include "lowering/gpu/Passes.h"
@@ -99,7 +100,8 @@ struct ExpandGpuMath : qm::gpu::impl::ExpandGpuMathBase<ExpandGpuMath> {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExp, DivideByConstant, MultiplyByConstants>(
         &getContext());
-    qm::gpu::populateTanhPatterns(patterns, branches);
+    qm::gpu::populateTanhPatterns(
+        patterns, {branches, qm::lowering::roundsScores(getOperation())});
     qm::lowering::populateTrigonometryPatterns(patterns, /*fused=*/true);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     // Every function with an approximation, except those above and what the GPU

@@ -1,8 +1,8 @@
 // tanh x = 1 - 2 / (1 + 2^(2 x log2 e)), within a few units in the last place
-// of 1. Where it is a term of a score that is all that counts, and constant
-// factors of its argument and of its result go into the expansion; near 0 a
-// short polynomial is as good there. Elsewhere a polynomial makes it exact
-// relative to itself.
+// of 1. Where it is a term of a score that becomes a probability of 16 bits
+// that is all that counts, and near 0 a short polynomial is as good. Elsewhere
+// (f32, lse) a longer one makes it exact relative to itself. Constant factors
+// of a term's argument and of its result go into the expansion.
 #include "lowering/gpu/ExpandTanh.h"
 
 #include "lowering/gpu/Floats.h"
@@ -48,23 +48,37 @@ struct ScaledTanh {
   double scale = 1;
   Operation *root;
 
-  explicit ScaledTanh(math::TanhOp op);
+  /// `scaled`: with the constant factors around it.
+  ScaledTanh(math::TanhOp op, bool scaled);
 
 private:
   bool isNormal() const;
 };
 
+/// The forms of a ScaledTanh.
+struct Forms {
+  Floats f;
+  const ScaledTanh &tanh;
+
+  Value large(arith::FastMathFlags division);
+  Value approximate();
+  Value small(const TanhPolynomial &polynomial);
+  double limit(const TanhPolynomial &polynomial) const {
+    return polynomial.limit / std::abs(tanh.factor);
+  }
+};
+
 struct ExpandTanh : OpRewritePattern<math::TanhOp> {
-  ExpandTanh(MLIRContext *context, bool branches)
-      : OpRewritePattern(context), branches(branches) {}
+  ExpandTanh(MLIRContext *context, TanhUse use)
+      : OpRewritePattern(context), use(use) {}
 
   LogicalResult matchAndRewrite(math::TanhOp op,
                                 PatternRewriter &rewriter) const override;
 
 private:
-  void expandTerm(math::TanhOp op, PatternRewriter &rewriter) const;
+  LogicalResult addUsualCase(math::TanhOp op, PatternRewriter &rewriter) const;
 
-  bool branches;
+  TanhUse use;
 };
 
 } // namespace
@@ -86,92 +100,120 @@ static std::optional<std::pair<Value, double>> matchFactor(Operation *op) {
   return std::nullopt;
 }
 
-ScaledTanh::ScaledTanh(math::TanhOp op) : s(op.getOperand()), root(op) {
-  ScaledTanh unscaled(*this), scaled(*this);
-  while (auto match = matchFactor(scaled.s.getDefiningOp())) {
-    scaled.s = match->first;
-    scaled.factor *= match->second;
+ScaledTanh::ScaledTanh(math::TanhOp op, bool scaled)
+    : s(op.getOperand()), root(op) {
+  if (!scaled)
+    return;
+  ScaledTanh wider(*this);
+  while (auto match = matchFactor(wider.s.getDefiningOp())) {
+    wider.s = match->first;
+    wider.factor *= match->second;
   }
-  while (scaled.root->hasOneUse())
-    if (auto match = matchFactor(*scaled.root->user_begin())) {
-      scaled.root = *scaled.root->user_begin();
-      scaled.scale *= match->second;
+  while (wider.root->hasOneUse())
+    if (auto match = matchFactor(*wider.root->user_begin())) {
+      wider.root = *wider.root->user_begin();
+      wider.scale *= match->second;
     } else {
       break;
     }
-  *this = scaled.isNormal() ? scaled : unscaled;
+  if (wider.isNormal())
+    *this = wider;
 }
 
 /// Whether all constants of the expansion are normal numbers.
 bool ScaledTanh::isNormal() const {
   double power = scale * factor;
-  for (unsigned i = 0; i < std::size(tanhCoefficients); ++i) {
+  for (unsigned i = 0; i < std::size(exactTanhCoefficients); ++i) {
     if (!std::isnormal(float(power)))
       return false;
     power *= factor * factor;
   }
   return std::isnormal(float(factor)) && std::isnormal(float(scale)) &&
-         std::isnormal(float(tanhLimit / factor));
+         std::isnormal(float(exactTanh.limit / factor));
 }
 
-/// -2 scale / (1 + 2^(2 factor s log2 e)), of which an absolute error counts:
-/// the divisor is 1 or more, so its reciprocal needs none of a division's care,
-/// and where it is very large it may be anything as large.
-static Value distanceFromOne(Floats &f, Value s, double factor, double scale) {
-  Value exponential = f.exp2(f.mul(s, f.constant(2.0 * M_LOG2E * factor)));
-  return arith::DivFOp::create(
-      f.b, f.constant(-2.0 * scale), f.add(exponential, f.constant(1.0)),
-      arith::FastMathFlags::arcp | arith::FastMathFlags::afn);
+/// scale - 2 scale / (1 + 2^(2 factor s log2 e)): the divisor is 1 or more, so
+/// its reciprocal needs none of a division's care.
+Value Forms::large(arith::FastMathFlags division) {
+  Value exponential =
+      f.exp2(f.mul(tanh.s, f.constant(2.0 * M_LOG2E * tanh.factor)));
+  Value distance =
+      arith::DivFOp::create(f.b, f.constant(-2.0 * tanh.scale),
+                            f.add(exponential, f.constant(1.0)), division);
+  return f.add(distance, f.constant(tanh.scale));
 }
 
-void ExpandTanh::expandTerm(math::TanhOp op, PatternRewriter &rewriter) const {
-  ScaledTanh tanh(op);
-  Floats f(tanh.root, rewriter);
-  Value general = f.add(distanceFromOne(f, tanh.s, tanh.factor, tanh.scale),
-                        f.constant(tanh.scale));
-  if (!branches) {
-    rewriter.replaceOp(tanh.root, general);
-    return;
-  }
-  // scale (factor s) p((factor s)^2)
+/// scale tanh(factor s) by the machine's function.
+Value Forms::approximate() {
+  Value result = math::TanhOp::create(
+      f.b, f.mul(tanh.s, f.constant(tanh.factor)), arith::FastMathFlags::afn);
+  return f.mul(result, f.constant(tanh.scale));
+}
+
+/// scale (factor s) p((factor s)^2)
+Value Forms::small(const TanhPolynomial &polynomial) {
   Value square = f.mul(tanh.s, tanh.s), p;
-  int power = 2 * std::size(tanhCoefficients) - 1;
-  for (double coefficient : tanhCoefficients) {
+  int power = 2 * polynomial.coefficients.size() - 1;
+  for (double coefficient : polynomial.coefficients) {
     Value c =
         f.constant(tanh.scale * coefficient * std::pow(tanh.factor, power));
     p = p ? f.fma(p, square, c) : c;
     power -= 2;
   }
+  return f.mul(tanh.s, p);
+}
+
+/// The machine's tanh keeps the special-function unit busy beside the
+/// exponentials; near 0 a polynomial is cheaper, and more exact.
+LogicalResult ExpandTanh::addUsualCase(math::TanhOp op,
+                                       PatternRewriter &rewriter) const {
+  ScaledTanh tanh(op, /*scaled=*/true);
+  if (isGeneralCase(tanh.root->getResult(0)))
+    return failure();
+  Forms forms{Floats(tanh.root, rewriter), tanh};
+  const TanhPolynomial &polynomial = use.roundedScores ? shortTanh : exactTanh;
+  Value small = forms.small(polynomial);
   rewriter.replaceOp(tanh.root,
-                     createUsualCase(f.b, f.b.getLoc(), tanh.s,
-                                     float(tanhLimit / std::abs(tanh.factor)),
-                                     f.mul(tanh.s, p), general));
+                     createUsualCase(forms.f.b, forms.f.b.getLoc(), tanh.s,
+                                     float(forms.limit(polynomial)), small,
+                                     forms.approximate()));
+  return success();
 }
 
 LogicalResult ExpandTanh::matchAndRewrite(math::TanhOp op,
                                           PatternRewriter &rewriter) const {
-  if (!op.getType().isF32() || isApproximate(op))
+  if (!op.getType().isF32())
     return failure();
-  if (isTermOfResult(op.getResult())) {
-    expandTerm(op, rewriter);
-    return success();
+  bool isTerm = isTermOfResult(op.getResult());
+  bool branches = isTerm && use.branches;
+  if (isApproximate(op))
+    return branches ? addUsualCase(op, rewriter) : failure();
+  ScaledTanh tanh(op, /*scaled=*/isTerm);
+  Forms forms{Floats(tanh.root, rewriter), tanh};
+  bool exact = !isTerm || !use.roundedScores;
+  // Where a divisor is very large its quotient may be anything as small (afn),
+  // which lets neighbours share a reciprocal, for an error that adds up.
+  arith::FastMathFlags division = arith::FastMathFlags::arcp;
+  if (!exact)
+    division = division | arith::FastMathFlags::afn;
+  const TanhPolynomial &polynomial = exact ? exactTanh : shortTanh;
+  Value result = forms.large(division);
+  if (exact || branches) {
+    Floats &f = forms.f;
+    Value small = forms.small(polynomial);
+    double limit = forms.limit(polynomial);
+    if (exact)
+      result = f.select(f.less(f.abs(tanh.s), limit), small, result);
+    if (branches)
+      result = createUsualCase(f.b, f.b.getLoc(), tanh.s, float(limit), small,
+                               result);
   }
-  Floats f(op, rewriter);
-  Value x = op.getOperand();
-  Value large = f.add(distanceFromOne(f, x, 1, 1), f.constant(1.0));
-  // x + x^3 p(x^2) with the least largest relative error up to `limit`, 4.1e-8.
-  constexpr double limit = 0.35;
-  Value square = f.mul(x, x);
-  Value p = f.constant(-0.0491485);
-  for (double coefficient : {0.13299825, -0.33332663})
-    p = f.fma(p, square, f.constant(coefficient));
-  Value small = f.fma(f.mul(p, square), x, x);
-  rewriter.replaceOp(op, f.select(f.less(f.abs(x), limit), small, large));
+  rewriter.replaceOp(tanh.root, result);
   return success();
 }
 
-void qm::gpu::populateTanhPatterns(RewritePatternSet &patterns, bool branches) {
-  patterns.add<ExpandTanh>(patterns.getContext(), branches);
+void qm::gpu::populateTanhPatterns(RewritePatternSet &patterns, TanhUse use) {
+  patterns.add<ExpandTanh>(patterns.getContext(), use);
 }
 
 /// The map whose result, but for masked elements, the softmax reads, if nothing
@@ -199,7 +241,7 @@ void qm::gpu::moveScaleToTanh(attn::KernelOp kernel) {
       continue;
     Operation *yield = map.getBody().front().getTerminator();
     auto tanh = yield->getOperand(0).getDefiningOp<math::TanhOp>();
-    if (!tanh || isApproximate(tanh))
+    if (!tanh)
       continue;
     OpBuilder b(yield);
     Value factor =

@@ -7,15 +7,33 @@
 
 namespace qm::gpu {
 
-/// x p(x^2) with the least largest error as a tanh up to `tanhLimit`, 2.7e-7;
-/// p from its highest coefficient down. The form for all x errs by up to 5e-7.
-constexpr double tanhLimit = 0.32;
-constexpr double tanhCoefficients[] = {0.1241675169, -0.3328732373,
-                                       0.9999941836};
+/// x p(x^2) is tanh for |x| up to `limit`; p from its highest coefficient down.
+struct TanhPolynomial {
+  double limit;
+  llvm::ArrayRef<double> coefficients;
+};
 
-/// Expands every exact tanh of f32. `branches`: the target can take a branch
-/// for many elements at a time, so that a usual case is worth its code.
-void populateTanhPatterns(mlir::RewritePatternSet &patterns, bool branches);
+/// With the least largest error, 2.7e-7. The form for all x errs by up to 5e-7.
+constexpr double shortTanhCoefficients[] = {0.1241675169, -0.3328732373,
+                                            0.9999941836};
+inline const TanhPolynomial shortTanh{0.32, shortTanhCoefficients};
+
+/// With the least largest relative error, 4.1e-8.
+constexpr double exactTanhCoefficients[] = {-0.0491485, 0.13299825, -0.33332663,
+                                            1.0};
+inline const TanhPolynomial exactTanh{0.35, exactTanhCoefficients};
+
+struct TanhUse {
+  /// The target can take a branch for many elements at a time, so that a usual
+  /// case is worth its code.
+  bool branches;
+  /// Scores reach results only through probabilities of 16 bits, which hide an
+  /// absolute error of a few units in the last place of 1.
+  bool roundedScores;
+};
+
+/// Expands every exact tanh of f32.
+void populateTanhPatterns(mlir::RewritePatternSet &patterns, TanhUse use);
 
 /// Where a score ends in an exact tanh the factor of its exponent becomes one
 /// of the tanh, whose expansion takes it for nothing.

@@ -35,6 +35,12 @@ static std::optional<UsualRange> match(arith::SelectOp select) {
   return UsualRange{magnitude.getOperand(), float(limit.getValueAsDouble())};
 }
 
+bool qm::gpu::isGeneralCase(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    return use.getOwner()->hasAttr(mark) && use.getOperandNumber() == 2;
+  });
+}
+
 SmallVector<arith::SelectOp> qm::gpu::findUsualCases(Block &body) {
   return llvm::to_vector(llvm::make_filter_range(
       body.getOps<arith::SelectOp>(),

@@ -26,6 +26,9 @@ struct UsualRange {
   float limit;
 };
 
+/// Whether `value` is the general case of a marked select.
+bool isGeneralCase(mlir::Value value);
+
 /// The marked selects of a region's block.
 llvm::SmallVector<mlir::arith::SelectOp> findUsualCases(mlir::Block &body);
 UsualRange getUsualRange(mlir::arith::SelectOp select);

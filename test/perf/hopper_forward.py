@@ -136,8 +136,11 @@ class Ours:
         """`operands`: tensors by role, kept for all functions of a cell."""
         arguments = next(k for k in self.manifest["kernels"] if k["name"] == cell["kernel"])["args"]
         sizes = {name: cell[name] for name in ("batch", "sq", "skv")}
-        extents = {"table": [cell["sq"] + cell["skv"]], "slopes": [cell["heads"]]}
-        tensors = [operands[a["role"]] if a["role"] in operands else tensor_of(a, sizes, extents) for a in arguments]
+        extents = {"table": [cell["sq"] + cell["skv"]]}
+        # Slopes as in the paper: with random signs scores would grow towards early keys.
+        operands = operands | {"slopes": torch.exp2(torch.arange(1, cell["heads"] + 1, device="cuda:0") * -8.0 / cell["heads"])}
+        given = [operands.get(a["role"], operands.get(a["name"])) for a in arguments]
+        tensors = [tensor_of(a, sizes, extents) if t is None else t for t, a in zip(given, arguments)]
         return bind(self.runtime, self.library, cell["kernel"], arguments, tensors)
 
 

@@ -9,12 +9,14 @@
 using namespace qm::gpu;
 
 /// x p(x^2)
-static double usual(float x) {
-  float square = x * x, p = float(tanhCoefficients[0]);
-  for (unsigned i = 1; i < std::size(tanhCoefficients); ++i)
-    p = std::fmaf(p, square, float(tanhCoefficients[i]));
+static double evaluate(const TanhPolynomial &polynomial, float x) {
+  float square = x * x, p = float(polynomial.coefficients.front());
+  for (double coefficient : polynomial.coefficients.drop_front())
+    p = std::fmaf(p, square, float(coefficient));
   return double(x * p);
 }
+
+static double usual(float x) { return evaluate(shortTanh, x); }
 
 /// 1 - 2 / (1 + e), with the divisor limited as one that shares a reciprocal,
 /// and e and the reciprocal off by as much as the machine's: 2^-22 and 2^-23 of
@@ -30,7 +32,8 @@ static double general(float x, float errorOfExponential,
 
 TEST(ExpandTanh, NearZeroAPolynomialIsAsExactAsTheFormForAllArguments) {
   double largest = 0, largestOfGeneral = 0;
-  for (float x = float(-tanhLimit); x <= float(tanhLimit); x += 0x1p-18f) {
+  for (float x = float(-shortTanh.limit); x <= float(shortTanh.limit);
+       x += 0x1p-18f) {
     double exact = std::tanh(double(x));
     largest = std::max(largest, std::abs(usual(x) - exact));
     for (float sign : {-1.0f, 1.0f})
@@ -40,6 +43,19 @@ TEST(ExpandTanh, NearZeroAPolynomialIsAsExactAsTheFormForAllArguments) {
   }
   EXPECT_LT(largest, 3.0e-7);
   EXPECT_LT(largestOfGeneral, 5e-7);
+}
+
+/// What scores that are seen in f32 (lse, f32 operands) are made of.
+TEST(ExpandTanh, TheExactFormsErrRelativeToThemselves) {
+  for (float x = 0x1p-20f; x <= float(exactTanh.limit); x += 0x1p-20f) {
+    double exact = std::tanh(double(x));
+    ASSERT_LT(std::abs(evaluate(exactTanh, x) - exact), 1.7e-7 * exact) << x;
+  }
+  for (float x = float(exactTanh.limit); x < 20; x += 0x1p-16f)
+    for (float sign : {-1.0f, 1.0f})
+      ASSERT_NEAR(general(x, sign * 0x1p-22f, -sign * 0x1p-23f),
+                  std::tanh(double(x)), 1.2e-6 * std::tanh(double(x)))
+          << x;
 }
 
 TEST(ExpandTanh, TheGeneralFormHoldsForAllArguments) {

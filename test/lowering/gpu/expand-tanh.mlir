@@ -30,9 +30,12 @@
 // PLAIN-NOT: arith.select
 // PLAIN: attn.online_softmax {{.*}} exp2_scale(43.28
 
+// The machine's tanh is the general case of the same polynomial.
 // APPROX-LABEL: attn.kernel @softcap
-// APPROX: math.tanh
-// APPROX: attn.online_softmax {{.*}} exp2_scale(43.28
+// APPROX: %[[TANH:.*]] = math.tanh %{{.*}} fastmath<afn>
+// APPROX: %[[GENERAL:.*]] = arith.mulf %[[TANH]],
+// APPROX: arith.select %{{.*}}, %{{.*}}, %[[GENERAL]] {attn.usual}
+// APPROX: attn.online_softmax {{.*}} exp2_scale(1.000000e+00)
 func.func @softcap(%q: tensor<?x4x?x128xbf16>, %k: tensor<?x4x?x128xbf16>, %v: tensor<?x4x?x128xbf16>) -> tensor<?x4x?x128xbf16> {
   %o = attn.attention q(%q) k(%k) v(%v)
     score (%s, %b, %h, %i, %j) {
@@ -43,6 +46,28 @@ func.func @softcap(%q: tensor<?x4x?x128xbf16>, %k: tensor<?x4x?x128xbf16>, %v: t
       attn.yield %y : f32
     } : tensor<?x4x?x128xbf16>, tensor<?x4x?x128xbf16>, tensor<?x4x?x128xbf16> -> tensor<?x4x?x128xbf16>
   return %o : tensor<?x4x?x128xbf16>
+}
+
+// Where lse is an output both cases are exact relative to themselves.
+// CHECK-LABEL: attn.kernel @with_lse
+// CHECK: %[[QUOTIENT:.*]] = arith.divf %{{.*}} fastmath<arcp>
+// CHECK: %[[LARGE:.*]] = arith.addf %[[QUOTIENT]],
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[S:.*]], %[[S]] : f32
+// CHECK: %[[SMALL:.*]] = arith.mulf %[[S]], %{{.*}} : f32
+// CHECK: %[[GENERAL:.*]] = arith.select %{{.*}}, %[[SMALL]], %[[LARGE]] : f32
+// CHECK: arith.select %{{.*}}, %[[SMALL]], %[[GENERAL]] {attn.usual}
+// PLAIN-LABEL: attn.kernel @with_lse
+// PLAIN: arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+func.func @with_lse(%q: tensor<?x4x?x128xbf16>, %k: tensor<?x4x?x128xbf16>, %v: tensor<?x4x?x128xbf16>) -> (tensor<?x4x?x128xbf16>, tensor<?x4x?xf32>) {
+  %o, %lse = attn.attention q(%q) k(%k) v(%v)
+    score (%s, %b, %h, %i, %j) {
+      %cap = arith.constant 30.0 : f32
+      %x = arith.divf %s, %cap : f32
+      %t = math.tanh %x : f32
+      %y = arith.mulf %t, %cap : f32
+      attn.yield %y : f32
+    } : tensor<?x4x?x128xbf16>, tensor<?x4x?x128xbf16>, tensor<?x4x?x128xbf16> -> tensor<?x4x?x128xbf16>, tensor<?x4x?xf32>
+  return %o, %lse : tensor<?x4x?x128xbf16>, tensor<?x4x?xf32>
 }
 
 // A tanh that other terms are added to keeps the exponent's factor.
