@@ -101,11 +101,11 @@ static std::vector<Entry> entries() {
              {"_ring3", withKeys(ring3, 64)}});
   bench(256, {{"", {}},
               {"_128x64x2",
-               {"schedule.tile_m=128", "schedule.warps=8", "schedule.tile_n=64",
-                "schedule.stages=2"}},
+               {"schedule.ping_pong=0", "schedule.tile_m=128",
+                "schedule.warps=8", "schedule.tile_n=64", "schedule.stages=2"}},
               {"_64x64x2",
-               {"schedule.tile_m=64", "schedule.warps=4", "schedule.tile_n=64",
-                "schedule.stages=2"}},
+               {"schedule.ping_pong=0", "schedule.tile_m=64",
+                "schedule.warps=4", "schedule.tile_n=64", "schedule.stages=2"}},
               {"_pp", narrowPingPong}});
   for (const char *spec : {"full", "causal"})
     add(spec, makeShape("bf16", 256, 256, narrowPingPong), "_pp");

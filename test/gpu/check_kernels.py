@@ -515,7 +515,8 @@ def main():
     if mode == "check":
         sys.exit(1 if check([k for k in kernels if "bench" not in k.name]) else 0)
     if mode == "launches":
-        sys.exit(1 if check_launches([k for k in kernels if "bench" not in k.name]) else 0)
+        # The mask table is for offsets past 2^31 only.
+        sys.exit(1 if check_launches([k for k in kernels if "bench" not in k.name and k.spec != "table"]) else 0)
     table = bench(kernels, options.get("commit", ""))
     if "results" in options:
         with open(options["results"], "w") as file:
